@@ -1,0 +1,26 @@
+"""The layers; each runs on TensorFlow, JAX and torch."""
+
+from keras_selfattn.layers.both_sides import BothSides as BothSides
+from keras_selfattn.layers.character_cnn import CharacterCNN as CharacterCNN
+from keras_selfattn.layers.decomposable_attention import (
+    DecomposableAttention as DecomposableAttention,
+)
+from keras_selfattn.layers.gated_encoder import GatedEncoder as GatedEncoder
+from keras_selfattn.layers.generalized_pooling import (
+    GeneralizedPooling as GeneralizedPooling,
+)
+from keras_selfattn.layers.intra_sentence_attention import (
+    IntraSentenceAttention as IntraSentenceAttention,
+)
+from keras_selfattn.layers.masked_convolution import (
+    MaskedConv1D as MaskedConv1D,
+)
+from keras_selfattn.layers.pooling import LastPooling as LastPooling
+from keras_selfattn.layers.pooling import MaskedMaxPooling as MaskedMaxPooling
+from keras_selfattn.layers.pooling import MaskedMeanPooling as MaskedMeanPooling
+from keras_selfattn.layers.pruned_dense import PrunedDense as PrunedDense
+from keras_selfattn.layers.stacked_bilstm import StackedBiLSTM as StackedBiLSTM
+from keras_selfattn.layers.structured_self_attention import (
+    StructuredSelfAttention as StructuredSelfAttention,
+)
+from keras_selfattn.layers.word_embedding import WordEmbedding as WordEmbedding

@@ -1,0 +1,70 @@
+import keras
+
+from keras_selfattn.layers.pairs import pair
+from keras_selfattn.layers.pairs import pair_of_masks
+
+_NAMES = ("left", "right")
+
+
+@keras.saving.register_keras_serializable(package="keras_selfattn")
+class BothSides(keras.layers.Wrapper):
+    """One layer, with one set of weights, on both sentences of a pair.
+
+    Call a layer that adds a penalty through this wrapper. On JAX a functional
+    model that calls such a layer twice keeps the penalty of the last call
+    only; inside one outer call, both count on every backend.
+
+    Args:
+        layer: The `keras.layers.Layer` to share.
+        **kwargs: Arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        inputs: Pair of tensors, each as the shared layer takes it.
+        mask: Pair of masks, or `None`.
+        return_attention_scores: Boolean, handed on where it is `True`.
+
+    Returns:
+        A pair of what the shared layer returns for each side.
+
+    Raises:
+        ValueError: if the inputs are not a pair.
+
+    Example:
+
+    >>> import numpy as np
+    >>> both = BothSides(keras.layers.Dense(2))
+    >>> left, right = both((np.ones((3, 4)), np.ones((3, 5, 4))))
+    >>> tuple(left.shape), tuple(right.shape)
+    ((3, 2), (3, 5, 2))
+    """
+
+    def __init__(self, layer, **kwargs):
+        super().__init__(layer, **kwargs)
+        self.supports_masking = True
+
+    def build(self, input_shape):
+        left, _ = pair(input_shape, _NAMES, self)
+        if not self.layer.built:
+            self.layer.build(left)
+
+    def call(self, inputs, mask=None, return_attention_scores=False):
+        sides = pair(inputs, _NAMES, self)
+        masks = pair_of_masks(mask, _NAMES, self)
+        kwargs = {}
+        if return_attention_scores:
+            kwargs["return_attention_scores"] = True
+        results = []
+        for side, side_mask in zip(sides, masks, strict=True):
+            if side_mask is not None:
+                kwargs["mask"] = side_mask
+            results.append(self.layer(side, **kwargs))
+        return tuple(results)
+
+    def compute_mask(self, inputs, mask=None):
+        return None
+
+    def compute_output_shape(self, input_shape):
+        return tuple(map(self.layer.compute_output_shape, input_shape))
+
+    def compute_output_spec(self, *args, **kwargs):
+        return keras.Operation.compute_output_spec(self, *args, **kwargs)

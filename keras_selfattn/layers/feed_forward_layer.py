@@ -1,0 +1,62 @@
+import keras
+from keras import ops
+
+from keras_selfattn.layers import validation
+from keras_selfattn.layers.independent_kernel_layer import (
+    IndependentKernelLayer,
+)
+
+
+class FeedForwardLayer(IndependentKernelLayer):
+    """A layer with feed-forward networks of ReLU layers inside.
+
+    Args:
+        dropout: Float from 0 up to, but not including, 1. The share of the
+            inputs of each ReLU layer that training sets to zero.
+        seed: Integer that makes the dropout repeat itself, or `None`.
+        **kwargs: Arguments of `KernelLayer`.
+    """
+
+    def __init__(self, dropout=0.0, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        self.dropout = validation.fraction(dropout, "dropout")
+        self.seed = seed
+        if self.dropout:
+            self.seed_generator = keras.random.SeedGenerator(seed)
+
+    @staticmethod
+    def layer_widths(units, name):
+        """A tuple of widths, or `ValueError` where there is not even one."""
+        units = validation.positive_integers(units, name)
+        if not units:
+            raise ValueError(
+                f"`{name}` must hold the width of at least one layer. "
+                f"Received: {name}={units!r}"
+            )
+        return units
+
+    def add_network(self, name, features, units):
+        """The kernels and biases of a network, one pair a ReLU layer."""
+        kernels, biases = [], []
+        for index, width in enumerate(units):
+            kernels.append(
+                self.add_kernel(f"{name}_kernel_{index}", (features, width))
+            )
+            biases.append(self.add_bias(f"{name}_bias_{index}", (width,)))
+            features = width
+        return kernels, biases
+
+    def run_network(self, inputs, network, training):
+        """Inputs `(..., features)` through the ReLU layers of a network."""
+        for kernel, bias in zip(*network, strict=True):
+            if training and self.dropout:
+                inputs = keras.random.dropout(
+                    inputs, self.dropout, seed=self.seed_generator
+                )
+            inputs = ops.relu(ops.matmul(inputs, kernel) + bias)
+        return inputs
+
+    def get_config(self):
+        config = super().get_config()
+        config.update({"dropout": self.dropout, "seed": self.seed})
+        return config

@@ -1,0 +1,47 @@
+import keras
+
+from keras_selfattn.layers.masking import validate_mask
+from keras_selfattn.layers.masking import zero_masked
+
+
+@keras.saving.register_keras_serializable(package="keras_selfattn")
+class MaskedConv1D(keras.layers.Conv1D):
+    """A convolution over words that reads padding as zeros.
+
+    A `keras.layers.Conv1D` with `"same"` padding, one output step for each
+    input step, that takes a mask and hands it on; masked steps give zeros.
+
+    Args:
+        filters: Integer, the number of features of the output.
+        kernel_size: Integer, the number of words each output step sees.
+        **kwargs: Arguments of `keras.layers.Conv1D`, but for `padding` and
+            `strides`.
+
+    Call arguments:
+        inputs: Tensor of shape `(batch, n, D)`.
+        mask: Boolean tensor of shape `(batch, n)`, True where a step counts.
+
+    Returns:
+        A tensor of shape `(batch, n, filters)`.
+
+    Example:
+
+    >>> import numpy as np
+    >>> layer = MaskedConv1D(filters=4, kernel_size=3, activation="relu")
+    >>> tuple(layer(np.ones((2, 5, 6), dtype="float32")).shape)
+    (2, 5, 4)
+    """
+
+    def __init__(self, filters, kernel_size, **kwargs):
+        kwargs.update(padding="same", strides=1)
+        super().__init__(filters, kernel_size, **kwargs)
+        self.supports_masking = True
+
+    def call(self, inputs, mask=None):
+        mask = validate_mask(mask, inputs)
+        return zero_masked(super().call(zero_masked(inputs, mask)), mask)
+
+    def get_config(self):
+        config = super().get_config()
+        del config["padding"], config["strides"]
+        return config

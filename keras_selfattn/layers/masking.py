@@ -1,0 +1,101 @@
+"""The one masked softmax, maximum and mean that every layer uses."""
+
+from keras import ops
+
+# Finite, so that a row without any kept step stays free of NaN.
+_LOWEST = -1e30
+
+
+def validate_mask(mask, inputs, name="mask"):
+    """Check a step mask against its inputs.
+
+    Args:
+        mask: Boolean tensor of shape `(B, n)`, True where a step counts, or
+            `None`.
+        inputs: Tensor of shape `(B, n, ...)`.
+        name: How the message calls the mask.
+
+    Returns:
+        The mask as a boolean tensor, all True where `mask` is `None`.
+
+    Raises:
+        ValueError: if the mask is not of rank 2, or if its batch size or its
+            number of steps differs from the inputs'.
+    """
+    if mask is None:
+        return ops.ones(ops.shape(inputs)[:2], dtype="bool")
+    mask = ops.convert_to_tensor(mask)
+    expected = tuple(inputs.shape[:2])
+    received = tuple(mask.shape)
+    if len(received) != 2 or any(
+        a is not None and b is not None and a != b
+        for a, b in zip(expected, received, strict=True)
+    ):
+        raise ValueError(
+            f"`{name}` must have shape (batch, steps) = {expected}, as the "
+            f"inputs of shape {tuple(inputs.shape)} have. "
+            f"Received a mask of shape {received}"
+        )
+    return ops.cast(mask, "bool")
+
+
+def expand_mask(mask, rank):
+    """A `(B, n)` mask with trailing axes of 1, to broadcast at `rank`."""
+    return ops.reshape(mask, (*ops.shape(mask), *([1] * (rank - 2))))
+
+
+def zero_masked(inputs, mask):
+    """Inputs `(B, n, ...)` with zeros at masked steps.
+
+    A layer starts with this, because a gradient of zero times a NaN or an
+    infinity held by a masked step would still be NaN.
+    """
+    mask = expand_mask(mask, len(inputs.shape))
+    return ops.where(mask, inputs, ops.zeros_like(inputs))
+
+
+def masked_softmax(logits, mask, axis):
+    """Softmax in float32 over the steps that a mask keeps.
+
+    Masked steps get exactly 0. Where no step is kept, all scores are 0 and so
+    are the gradients.
+
+    Args:
+        logits: Tensor of any shape.
+        mask: Boolean tensor that broadcasts to the shape of `logits`.
+        axis: Integer, the axis of the steps.
+
+    Returns:
+        A float32 tensor of the shape of `logits`.
+    """
+    logits = ops.where(mask, ops.cast(logits, "float32"), _LOWEST)
+    highest = ops.stop_gradient(ops.max(logits, axis=axis, keepdims=True))
+    # Zeroing the exponent first keeps the gradient of `exp` finite.
+    exponent = ops.where(mask, logits - highest, 0.0)
+    weights = ops.where(mask, ops.exp(exponent), 0.0)
+    # The sum is at least 1 where any step is kept.
+    return weights / ops.maximum(
+        ops.sum(weights, axis=axis, keepdims=True), 1.0
+    )
+
+
+def masked_max(inputs, mask):
+    """Maximum of `(B, n, D)` over the kept steps; zeros where none is."""
+    candidates = ops.where(expand_mask(mask, 3), inputs, float("-inf"))
+    any_kept = ops.any(mask, axis=1, keepdims=True)
+    # A row without candidates would have a maximum of minus infinity.
+    candidates = ops.where(
+        ops.expand_dims(any_kept, -1), candidates, ops.zeros_like(inputs)
+    )
+    return ops.max(candidates, axis=1)
+
+
+def masked_mean(inputs, mask):
+    """Mean of `(B, n, D)` over the kept steps; zeros where none is.
+
+    The sum runs in float32: a long text overflows float16.
+    """
+    kept = ops.cast(expand_mask(mask, 3), "float32")
+    total = ops.sum(ops.cast(zero_masked(inputs, mask), "float32"), axis=1)
+    mean = total / ops.maximum(ops.sum(kept, axis=1), 1.0)
+    return ops.cast(mean, inputs.dtype)

@@ -1,0 +1,77 @@
+"""Checks of layers that take a pair of inputs."""
+
+from keras_selfattn.layers import validation
+
+
+def pair(values, names, layer):
+    """The two values, or `ValueError` unless they are a list or tuple of two.
+
+    Args:
+        values: The inputs, their shapes, or something else that came instead.
+        names: The two names of the inputs.
+        layer: The layer, named in the message.
+    """
+    if not _is_pair(values) or isinstance(values[0], (int, type(None))):
+        raise ValueError(
+            f"{type(layer).__name__} takes a pair of inputs, "
+            f"({', '.join(names)}). Received: {_describe(values)}"
+        )
+    return tuple(values)
+
+
+def pair_of_shapes(input_shape, axes, names, layer):
+    """Two shapes that agree in the batch and in the features.
+
+    Args:
+        input_shape: The pair of shapes received.
+        axes: Tuple of the names of the axes that each input has.
+        names: The two names of the inputs.
+        layer: The layer, named in the messages.
+
+    Returns:
+        The two shapes.
+
+    Raises:
+        ValueError: if there are not two shapes, if one has not the axes
+            expected, or if their batch or feature axes differ.
+    """
+    shapes = pair(input_shape, names, layer)
+    for shape in shapes:
+        validation.rank(shape, axes, layer)
+    for axis in (0, -1):
+        sizes = {shape[axis] for shape in shapes} - {None}
+        if len(sizes) > 1:
+            raise ValueError(
+                f"{type(layer).__name__} takes two inputs with the same size "
+                f"of the axis of {axes[axis]}. Received inputs of shapes "
+                f"{tuple(shapes[0])} ({names[0]}) and "
+                f"{tuple(shapes[1])} ({names[1]})"
+            )
+    return shapes
+
+
+def pair_of_masks(mask, names, layer):
+    """A mask, or `None`, for each of the two inputs."""
+    if mask is None:
+        return None, None
+    if not _is_pair(mask):
+        raise ValueError(
+            f"{type(layer).__name__} takes a pair of masks, "
+            f"({', '.join(names)}), each of which may be None, or None for "
+            f"both. Received: {_describe(mask)}"
+        )
+    return tuple(mask)
+
+
+def _is_pair(values):
+    return isinstance(values, (list, tuple)) and len(values) == 2
+
+
+def _describe(values):
+    if hasattr(values, "shape"):
+        return f"one tensor of shape {tuple(values.shape)}"
+    if isinstance(values, (list, tuple)) and any(
+        hasattr(value, "shape") for value in values
+    ):
+        return f"{len(values)} tensors"
+    return repr(values)

@@ -1,0 +1,140 @@
+import keras
+from keras import ops
+
+from keras_selfattn.layers import validation
+from keras_selfattn.layers.masking import validate_mask
+from keras_selfattn.layers.masking import zero_masked
+
+
+@keras.saving.register_keras_serializable(package="keras_selfattn")
+class StackedBiLSTM(keras.layers.Layer):
+    """Bidirectional LSTMs on top of each other, with shortcuts.
+
+    With `e` the inputs and `h^0` nothing, layer `l` computes, at each step,
+
+    `h^l = [LSTM→([e; h^(l-1)]); LSTM←([e; h^(l-1)])]`
+
+    and the states of the last layer are returned. Masked steps are passed
+    over, wherever they are, and give zeros.
+
+    Args:
+        units: Integer, or a sequence of one integer a layer: the width of
+            each direction.
+        shortcut: Boolean, whether the layers after the first read the inputs
+            as well as the layer below. Defaults to `True`.
+        dropout: Float, the part of each layer's input to drop in training.
+            Defaults to `0.0`.
+        use_cudnn: As in `keras.layers.LSTM`. `False` lets a model be compiled
+            by XLA on TensorFlow; cuDNN wants padding on the right only.
+            Defaults to `"auto"`.
+        seed: Integer, the seed of the dropout. Defaults to `None`.
+        **kwargs: Arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        inputs: Tensor of shape `(batch, n, D)`.
+        mask: Boolean tensor of shape `(batch, n)`, True where a step counts.
+        training: Boolean, whether to apply the dropout.
+
+    Returns:
+        A tensor of shape `(batch, n, 2 * units[-1])`.
+
+    Raises:
+        ValueError: if an argument is out of its range, if the inputs are not
+            of rank 3, or if the mask does not fit them.
+
+    References:
+        - [Lin et al., 2017](https://arxiv.org/abs/1703.03130), equation 4
+        - [Chen et al., 2018](https://arxiv.org/abs/1806.09828), equations 1
+            to 3
+
+    Example:
+
+    >>> import numpy as np
+    >>> layer = StackedBiLSTM([4, 3])
+    >>> tuple(layer(np.ones((2, 5, 6), dtype="float32")).shape)
+    (2, 5, 6)
+    """
+
+    def __init__(
+        self,
+        units,
+        shortcut=True,
+        dropout=0.0,
+        use_cudnn="auto",
+        seed=None,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        units = [units] if isinstance(units, int) else units
+        self.units = validation.positive_integers(units, "units")
+        if not self.units:
+            raise ValueError("`units` must name at least one layer.")
+        self.shortcut = shortcut
+        self.dropout = validation.fraction(dropout, "dropout")
+        self.use_cudnn = use_cudnn
+        self.seed = seed
+        self.supports_masking = True
+        self.directions = [
+            keras.layers.Bidirectional(
+                keras.layers.LSTM(
+                    width,
+                    return_sequences=True,
+                    name="lstm",
+                    use_cudnn=use_cudnn,
+                    dtype=self.dtype_policy,
+                ),
+                dtype=self.dtype_policy,
+                name=f"bilstm_{number}",
+            )
+            for number, width in enumerate(self.units, start=1)
+        ]
+        self.dropouts = [
+            keras.layers.Dropout(
+                self.dropout,
+                seed=None if seed is None else seed + number,
+                dtype=self.dtype_policy,
+            )
+            for number in range(len(self.units))
+        ]
+
+    def build(self, input_shape):
+        validation.rank(input_shape, ("batch", "steps", "features"), self)
+        features = validation.static_axis(input_shape, -1, "features", self)
+        width = features
+        for layer, units in zip(self.directions, self.units, strict=True):
+            if not layer.built:
+                layer.build((*input_shape[:-1], width))
+            width = 2 * units + (features if self.shortcut else 0)
+
+    def call(self, inputs, mask=None, training=None):
+        mask = validate_mask(mask, inputs)
+        inputs = zero_masked(inputs, mask)
+        states = None
+        for layer, dropout in zip(self.directions, self.dropouts, strict=True):
+            if states is None:
+                below = inputs
+            elif self.shortcut:
+                below = ops.concatenate([inputs, states], axis=-1)
+            else:
+                below = states
+            below = dropout(below, training=training)
+            states = layer(below, mask=mask, training=training)
+            # A masked step repeats the state before it.
+            states = zero_masked(states, mask)
+        return states
+
+    def compute_output_shape(self, input_shape):
+        return (*input_shape[:-1], 2 * self.units[-1])
+
+    def get_config(self):
+        config = super().get_config()
+        config.update(
+            {
+                "units": list(self.units),
+                "shortcut": self.shortcut,
+                "dropout": self.dropout,
+                "use_cudnn": self.use_cudnn,
+                "seed": self.seed,
+            }
+        )
+        return config

@@ -1,0 +1,130 @@
+"""What all classifiers share: views of the model, and preset folders."""
+
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+
+import keras
+
+CONFIG_FILE = "config.json"
+WEIGHTS_FILE = "model.weights.h5"
+
+GROUPS = ("word vectors", "encoder", "pooling", "classifier")
+
+
+class Classifier(keras.Model):
+    """A functional model that gives class probabilities and its attention.
+
+    Subclasses build the graph and hand it over with its inner views.
+
+    Attributes:
+        preprocessor: The `keras_selfattn.text.TextPreprocessor` that turns
+            text into the model's inputs, or `None`.
+        labels: List of the names of the classes, or `None`.
+        training_record: Dictionary with what is known of the training, saved
+            with the model.
+    """
+
+    def __init__(self, inputs, outputs, views, groups, config, **kwargs):
+        super().__init__(inputs=inputs, outputs=outputs, **kwargs)
+        # In tuples, because Keras would track the layers of an attribute as
+        # parts of the model.
+        self._views = views
+        self._group_of = {
+            layer.name: group
+            for group, members in groups.items()
+            for layer in members
+        }
+        self._arguments = config
+        self._text = (None,)
+        self.labels = None
+        self.training_record = {}
+
+    @property
+    def preprocessor(self):
+        return self._text[0]
+
+    @preprocessor.setter
+    def preprocessor(self, value):
+        object.__setattr__(self, "_text", (value,))
+
+    def attention_model(self):
+        """A model of the same inputs that gives the attention scores."""
+        return keras.Model(
+            self.input, self._views["attention_scores"], name="attention"
+        )
+
+    def embedding_model(self):
+        """A model of the same inputs that gives the sentence embeddings."""
+        return keras.Model(
+            self.input, self._views["sentence_embedding"], name="embedding"
+        )
+
+    def parameter_counts(self):
+        """The number of weights of each part of the model.
+
+        Returns:
+            A dictionary with an integer for each of `"word vectors"`,
+            `"encoder"`, `"pooling"` and `"classifier"`.
+        """
+        counts = dict.fromkeys(GROUPS, 0)
+        for layer in self.layers:
+            if layer.name in self._group_of:
+                counts[self._group_of[layer.name]] += layer.count_params()
+        return counts
+
+    def get_config(self):
+        return {**self._arguments, "name": self.name}
+
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        return cls(**config)
+
+    def save_to_preset(self, folder):
+        """Write a folder that holds all that the model needs.
+
+        The folder gets the configuration, the weights, the names of the
+        classes and the vocabulary; `keras_selfattn.models.from_preset` loads
+        it back. It is written beside and renamed, and replaces a preset
+        folder of the same name.
+
+        Args:
+            folder: Path of the folder.
+
+        Raises:
+            ValueError: if `folder` exists and is not a preset folder.
+        """
+        folder = pathlib.Path(folder)
+        if folder.exists() and not (folder / CONFIG_FILE).exists():
+            raise ValueError(
+                "A preset folder is written to a new path, or over another "
+                f"preset folder. Received: {folder}, which is neither"
+            )
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        beside = pathlib.Path(
+            tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent)
+        )
+        try:
+            self.save_weights(beside / WEIGHTS_FILE)
+            if self.preprocessor is not None:
+                self.preprocessor.save(beside)
+            config = {
+                "class_name": type(self).__name__,
+                "config": self.get_config(),
+                "labels": self.labels,
+                "training": self.training_record,
+            }
+            text = json.dumps(config, indent=2, ensure_ascii=False)
+            (beside / CONFIG_FILE).write_text(text + "\n", encoding="utf-8")
+            beside.chmod(0o755)
+            if folder.exists():
+                old = folder.with_name(f".{folder.name}-replaced")
+                os.replace(folder, old)
+                os.replace(beside, folder)
+                shutil.rmtree(old)
+            else:
+                os.replace(beside, folder)
+        finally:
+            shutil.rmtree(beside, ignore_errors=True)

@@ -1,0 +1,173 @@
+import keras
+
+from keras_selfattn import layers
+from keras_selfattn.layers import validation
+from keras_selfattn.models import blocks
+from keras_selfattn.models.classifier import Classifier
+from keras_selfattn.models.sentence_pair_classifier import SIDES
+
+
+@keras.saving.register_keras_serializable(package="keras_selfattn")
+class DecomposableClassifier(Classifier):
+    """Decomposable attention: a pair classified by its aligned words.
+
+    Inputs are a dictionary of `premise_token_ids` and
+    `hypothesis_token_ids`, of shapes `(batch, n_p)` and `(batch, n_h)`, where
+    0 is padding; each sentence starts with a NULL token. The output is
+    float32, of shape `(batch, num_classes)`.
+
+    1. Each word becomes a vector and is projected, without a bias.
+    2. With `intra_sentence`, each word is joined to what it looks at in its
+        own sentence.
+    3. Attend, compare and aggregate give `[v_1; v_2]`.
+    4. Hidden ReLU layers and a softmax give the probabilities.
+
+    Args:
+        vocabulary_size: Integer, the number of token ids, padding included.
+        num_classes: Integer, the number of classes.
+        embedding_dim: Integer, the width of a word vector.
+        trainable_embeddings: Boolean, whether word vectors are tuned.
+        character_vocabulary_size: Integer, the number of character ids, or
+            `None` for a model without characters.
+        projection_dim: Integer, the width of a projected word.
+        attend_units: Sequence of integers, the widths of `F`, and of the
+            network of the intra-sentence attention.
+        compare_units: Sequence of integers, the widths of `G`.
+        aggregate_units: Sequence of integers, the widths of the hidden
+            layers of `H`.
+        intra_sentence: Boolean, whether words look at their own sentence.
+        max_distance: Integer, the longest distance within a sentence with a
+            bias of its own.
+        dropout: Float, the dropout of each ReLU layer.
+        initializer_stddev: Float, the spread of the normal distribution that
+            kernels start from, or `None` for Glorot's uniform distribution.
+        activation: `"softmax"` for probabilities, `None` for logits.
+        **kwargs: Arguments of `keras.Model`.
+
+    Raises:
+        ValueError: if an argument is out of its range.
+
+    References:
+        - [Parikh et al., 2016](https://arxiv.org/abs/1606.01933)
+
+    Example:
+
+    >>> import numpy as np
+    >>> model = DecomposableClassifier(
+    ...     vocabulary_size=9, num_classes=3, embedding_dim=4,
+    ...     projection_dim=5, attend_units=[6], compare_units=[7],
+    ...     aggregate_units=[8])
+    >>> batch = {"premise_token_ids": np.array([[3, 8, 1, 0]]),
+    ...          "hypothesis_token_ids": np.array([[3, 2]])}
+    >>> tuple(model(batch).shape)
+    (1, 3)
+    >>> [tuple(x.shape) for x in model.attention_model()(batch)]
+    [(1, 4, 2), (1, 2, 4)]
+    """
+
+    def __init__(
+        self,
+        vocabulary_size,
+        num_classes,
+        embedding_dim=300,
+        trainable_embeddings=False,
+        character_vocabulary_size=None,
+        projection_dim=200,
+        attend_units=(200, 200),
+        compare_units=(200, 200),
+        aggregate_units=(200, 200),
+        intra_sentence=False,
+        max_distance=10,
+        dropout=0.2,
+        initializer_stddev=None,
+        activation="softmax",
+        **kwargs,
+    ):
+        config = blocks.arguments(locals())
+        validation.positive_integer(num_classes, "num_classes")
+
+        def initializer():
+            if initializer_stddev is None:
+                return keras.initializers.GlorotUniform()
+            return keras.initializers.RandomNormal(0.0, initializer_stddev)
+
+        # === Layers ===
+        words = blocks.WordRepresentation(
+            vocabulary_size,
+            embedding_dim,
+            trainable_embeddings,
+            character_vocabulary_size,
+        )
+        projection = keras.layers.Dense(
+            projection_dim,
+            use_bias=False,
+            kernel_initializer=initializer(),
+            name="projection",
+        )
+        intra = layers.IntraSentenceAttention(
+            attend_units,
+            max_distance=max_distance,
+            dropout=dropout,
+            kernel_initializer=initializer(),
+            name="intra_sentence_attention",
+        )
+        attention = layers.DecomposableAttention(
+            attend_units,
+            compare_units,
+            dropout=dropout,
+            kernel_initializer=initializer(),
+            name="decomposable_attention",
+        )
+
+        # === Functional model ===
+        inputs, sides, masks, within = {}, [], [], []
+        for side in SIDES:
+            inputs.update(blocks.token_inputs(side, words.has_characters))
+            mask = blocks.padding_mask(inputs[f"{side}token_ids"])
+            sentence = projection(words(inputs, side))
+            if intra_sentence:
+                sentence, scores = intra(
+                    sentence, mask=mask, return_attention_scores=True
+                )
+                within.append(scores)
+            sides.append(sentence)
+            masks.append(mask)
+        compared, scores = attention(
+            tuple(sides), mask=tuple(masks), return_attention_scores=True
+        )
+        classifier = []
+        hidden = blocks.hidden_layers(
+            compared,
+            blocks.widths(aggregate_units, "aggregate_units"),
+            False,
+            dropout,
+            0.0,
+            classifier,
+            initializer,
+        )
+        outputs = blocks.class_scores(
+            hidden, num_classes, activation, 0.0, 0.0, classifier, initializer
+        )
+
+        # === Config ===
+        super().__init__(
+            inputs=inputs,
+            outputs=outputs,
+            views={
+                "attention_scores": tuple(scores),
+                "intra_sentence_scores": tuple(within),
+                "sentence_embedding": compared,
+            },
+            groups={
+                "word vectors": [words.vectors],
+                "encoder": [
+                    *words.character_layers,
+                    projection,
+                    *([intra] if intra_sentence else []),
+                ],
+                "pooling": [attention],
+                "classifier": classifier,
+            },
+            config=config,
+            **kwargs,
+        )

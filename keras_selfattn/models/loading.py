@@ -1,0 +1,105 @@
+"""Models by the name of a preset, or from a folder."""
+
+import json
+import pathlib
+
+from keras_selfattn.models.classifier import CONFIG_FILE
+from keras_selfattn.models.classifier import WEIGHTS_FILE
+from keras_selfattn.models.decomposable_classifier import DecomposableClassifier
+from keras_selfattn.models.presets import PRESETS
+from keras_selfattn.models.sentence_classifier import SentenceClassifier
+from keras_selfattn.models.sentence_pair_classifier import (
+    SentencePairClassifier,
+)
+
+CLASSES = {
+    cls.__name__: cls
+    for cls in (
+        SentenceClassifier,
+        SentencePairClassifier,
+        DecomposableClassifier,
+    )
+}
+
+
+def list_presets():
+    """The names of the presets, one a row of a paper's table."""
+    return list(PRESETS)
+
+
+def get_preset(name):
+    """The preset of a name, or `ValueError` where there is none."""
+    if name not in PRESETS:
+        raise ValueError(
+            "There is neither a preset nor a folder of that name. Presets: "
+            f"{', '.join(PRESETS)}. Received: {name!r}"
+        )
+    return PRESETS[name]
+
+
+def from_preset(name, vocabulary_size=None, num_classes=None, **overrides):
+    """Build a model by the name of a preset, or load one from a folder.
+
+    Args:
+        name: The name of a preset (see `list_presets`), for a model with
+            fresh weights; or the path of a folder that `save_to_preset`
+            wrote, for the model as it was saved.
+        vocabulary_size: Integer, the number of token ids, padding included.
+            For the name of a preset only.
+        num_classes: Integer, the number of classes. For the name of a preset
+            only.
+        **overrides: Arguments of the model's class that take the place of
+            the preset's. For the name of a preset only.
+
+    Returns:
+        The model. One from a folder has its `preprocessor` and `labels`.
+
+    Raises:
+        ValueError: if there is neither a preset nor a folder of that name,
+            if a size is missing, or if a folder is given with arguments.
+
+    Example:
+
+    >>> model = from_preset(
+    ...     "lin2017_yelp", vocabulary_size=50, num_classes=5, units=8)
+    >>> model.name
+    'lin2017_yelp'
+    """
+    folder = pathlib.Path(name)
+    if (folder / CONFIG_FILE).is_file():
+        if vocabulary_size or num_classes or overrides:
+            raise ValueError(
+                "A model from a folder takes no arguments but its name. "
+                f"Received more with the folder {folder}"
+            )
+        return _from_folder(folder)
+    preset = get_preset(str(name))
+    if vocabulary_size is None or num_classes is None:
+        raise ValueError(
+            "A preset needs `vocabulary_size` and `num_classes`. Received: "
+            f"vocabulary_size={vocabulary_size!r}, num_classes={num_classes!r}"
+        )
+    arguments = {"name": str(name), **preset.model, **overrides}
+    return CLASSES[preset.class_name](
+        vocabulary_size=vocabulary_size, num_classes=num_classes, **arguments
+    )
+
+
+def _from_folder(folder):
+    path = folder / CONFIG_FILE
+    try:
+        saved = json.loads(path.read_text(encoding="utf-8"))
+        model = CLASSES[saved["class_name"]].from_config(saved["config"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{path} is not the configuration of a saved model: "
+            f"{' '.join(str(error).split())}"
+        ) from error
+    model.load_weights(folder / WEIGHTS_FILE)
+    model.labels = saved["labels"]
+    model.training_record = saved["training"]
+    if (folder / "preprocessor.json").exists():
+        from keras_selfattn.text import TextPreprocessor
+
+        model.preprocessor = TextPreprocessor.load(folder)
+    return model

@@ -1,0 +1,177 @@
+import keras
+
+from keras_selfattn.layers import validation
+from keras_selfattn.models import blocks
+from keras_selfattn.models.classifier import Classifier
+
+
+@keras.saving.register_keras_serializable(package="keras_selfattn")
+class SentenceClassifier(Classifier):
+    """Word vectors, an encoder, a pooling and a classifier of sentences.
+
+    Inputs are a dictionary of `token_ids`, of shape `(batch, n)`, where 0 is
+    padding, and, with `character_vocabulary_size`, `char_ids`, of shape
+    `(batch, n, characters)`. The output is float32, of shape
+    `(batch, num_classes)`.
+
+    1. Each word becomes a vector, and, if asked, a character CNN's output is
+        joined to it.
+    2. The encoder gives the states of the words, of shape `(batch, n, D)`.
+    3. The pooling gives the sentence embedding, of shape
+        `(batch, num_heads, D)`.
+    4. Hidden ReLU layers and a softmax give the probabilities.
+
+    Args:
+        vocabulary_size: Integer, the number of token ids, padding included.
+        num_classes: Integer, the number of classes.
+        embedding_dim: Integer, the width of a word vector.
+        trainable_embeddings: Boolean, whether word vectors are tuned.
+        character_vocabulary_size: Integer, the number of character ids, or
+            `None` for a model without characters.
+        encoder: `"bilstm"` or `"cnn"`.
+        units: Integer, or a sequence of one integer a layer: the width of
+            each direction of the BiLSTM. For the CNN an integer, its number
+            of filters.
+        kernel_size: Integer, the number of words that a filter of the CNN
+            sees.
+        pooling: `"structured"`, `"generalized"`, `"max"`, `"mean"` or
+            `"last"`.
+        attention_dim: Integer, the hidden units of the attention.
+        num_heads: Integer, the number of attention heads.
+        parameter_penalty: Float, the factor of the head diversity of the
+            attention's kernels (generalized pooling).
+        attention_penalty: Float, the factor of the penalty on the attention
+            scores: orthogonality for structured, head diversity for
+            generalized pooling.
+        embedding_penalty: Float, the factor of the head diversity of the
+            rows of the embedding (generalized pooling).
+        margin: Float, the margin of the head diversities.
+        hidden_units: Integer, or a sequence of integers: the widths of the
+            hidden layers.
+        hidden_shortcut: Boolean, whether hidden layers after the first read
+            the sentence embedding too.
+        row_units: Integer, the pruned hidden units of each row of the
+            embedding. With `row_units` or `column_units`, the pruned layer
+            takes the place of the hidden layers.
+        column_units: Integer, the pruned hidden units of each column.
+        dropout: Float, the dropout before each layer of the classifier.
+        encoder_dropout: Float, the dropout before each layer of the BiLSTM.
+        l2: Float, the L2 factor of the classifier's kernels.
+        activation: `"softmax"` for probabilities, `None` for logits.
+        use_cudnn: As in `keras.layers.LSTM`.
+        **kwargs: Arguments of `keras.Model`.
+
+    Raises:
+        ValueError: if an argument is out of its range.
+
+    References:
+        - [Lin et al., 2017](https://arxiv.org/abs/1703.03130)
+        - [Chen et al., 2018](https://arxiv.org/abs/1806.09828)
+
+    Example:
+
+    >>> import numpy as np
+    >>> model = SentenceClassifier(
+    ...     vocabulary_size=9, num_classes=2, embedding_dim=4, units=3,
+    ...     attention_dim=5, num_heads=2, hidden_units=6)
+    >>> token_ids = np.array([[3, 8, 1, 0], [5, 0, 0, 0]])
+    >>> tuple(model({"token_ids": token_ids}).shape)
+    (2, 2)
+    >>> tuple(model.attention_model()({"token_ids": token_ids}).shape)
+    (2, 2, 4)
+    """
+
+    def __init__(
+        self,
+        vocabulary_size,
+        num_classes,
+        embedding_dim=100,
+        trainable_embeddings=True,
+        character_vocabulary_size=None,
+        encoder="bilstm",
+        units=300,
+        kernel_size=3,
+        pooling="structured",
+        attention_dim=350,
+        num_heads=30,
+        parameter_penalty=0.0,
+        attention_penalty=1.0,
+        embedding_penalty=0.0,
+        margin=1.0,
+        hidden_units=3000,
+        hidden_shortcut=False,
+        row_units=None,
+        column_units=None,
+        dropout=0.5,
+        encoder_dropout=0.0,
+        l2=1e-4,
+        activation="softmax",
+        use_cudnn="auto",
+        **kwargs,
+    ):
+        config = blocks.arguments(locals())
+        validation.positive_integer(num_classes, "num_classes")
+
+        # === Layers ===
+        words = blocks.WordRepresentation(
+            vocabulary_size,
+            embedding_dim,
+            trainable_embeddings,
+            character_vocabulary_size,
+        )
+        encoder_layer = blocks.make_encoder(
+            encoder, units, True, encoder_dropout, use_cudnn, kernel_size
+        )
+        pooling_layer = blocks.make_pooling(
+            pooling,
+            attention_dim,
+            num_heads,
+            parameter_penalty,
+            attention_penalty,
+            embedding_penalty,
+            margin,
+        )
+
+        # === Functional model ===
+        inputs = blocks.token_inputs("", words.has_characters)
+        mask = blocks.padding_mask(inputs["token_ids"])
+        states = encoder_layer(words(inputs, ""), mask=mask)
+        embedding, scores = pooling_layer(
+            states, mask=mask, return_attention_scores=True
+        )
+        embedding = blocks.as_matrix(embedding)
+        classifier = []
+        if row_units is None and column_units is None:
+            hidden = blocks.hidden_layers(
+                keras.layers.Flatten(name="sentence_embedding")(embedding),
+                blocks.widths(hidden_units, "hidden_units"),
+                hidden_shortcut,
+                dropout,
+                l2,
+                classifier,
+            )
+        else:
+            hidden = blocks.pruned_hidden(
+                embedding, row_units, column_units, l2, classifier
+            )
+        outputs = blocks.class_scores(
+            hidden, num_classes, activation, dropout, l2, classifier
+        )
+
+        # === Config ===
+        super().__init__(
+            inputs=inputs,
+            outputs=outputs,
+            views={
+                "attention_scores": scores,
+                "sentence_embedding": embedding,
+            },
+            groups={
+                "word vectors": [words.vectors],
+                "encoder": [*words.character_layers, encoder_layer],
+                "pooling": [pooling_layer],
+                "classifier": classifier,
+            },
+            config=config,
+            **kwargs,
+        )

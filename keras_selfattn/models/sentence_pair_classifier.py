@@ -1,0 +1,175 @@
+import keras
+from keras import ops
+
+from keras_selfattn import layers
+from keras_selfattn.layers import validation
+from keras_selfattn.models import blocks
+from keras_selfattn.models.classifier import Classifier
+
+INTERACTIONS = ("gated", "heuristic")
+SIDES = ("premise_", "hypothesis_")
+
+
+@keras.saving.register_keras_serializable(package="keras_selfattn")
+class SentencePairClassifier(Classifier):
+    """A siamese encoder of two sentences, and a classifier of the pair.
+
+    Inputs are a dictionary of `premise_token_ids` and
+    `hypothesis_token_ids`, of shapes `(batch, n_p)` and `(batch, n_h)`, where
+    0 is padding, and, with `character_vocabulary_size`, `premise_char_ids`
+    and `hypothesis_char_ids`. The output is float32, of shape
+    `(batch, num_classes)`.
+
+    1. Word vectors, encoder and pooling, with one set of weights for both
+        sentences, give two embeddings of shape `(batch, num_heads, D)`.
+    2. The interaction joins them: `"gated"` is the gated encoder
+        `F_r = F_h ⊙ F_p`; `"heuristic"` is
+        `[v_a; v_b; |v_a - v_b|; v_a ⊙ v_b]`.
+    3. Hidden ReLU layers and a softmax give the probabilities.
+
+    Args:
+        vocabulary_size: Integer, the number of token ids, padding included.
+        num_classes: Integer, the number of classes.
+        interaction: `"gated"` or `"heuristic"`.
+        interaction_units: Integer, the width of the gated encoder.
+        **kwargs: The other arguments are those of
+            `keras_selfattn.models.SentenceClassifier`.
+
+    Raises:
+        ValueError: if an argument is out of its range.
+
+    References:
+        - [Lin et al., 2017](https://arxiv.org/abs/1703.03130), appendix B
+        - [Chen et al., 2018](https://arxiv.org/abs/1806.09828), equation 10
+
+    Example:
+
+    >>> import numpy as np
+    >>> model = SentencePairClassifier(
+    ...     vocabulary_size=9, num_classes=3, interaction="heuristic",
+    ...     embedding_dim=4, units=3, attention_dim=5, num_heads=2,
+    ...     hidden_units=6)
+    >>> probabilities = model({
+    ...     "premise_token_ids": np.array([[3, 8, 1, 0]]),
+    ...     "hypothesis_token_ids": np.array([[5, 2]])})
+    >>> tuple(probabilities.shape)
+    (1, 3)
+    """
+
+    def __init__(
+        self,
+        vocabulary_size,
+        num_classes,
+        interaction="gated",
+        interaction_units=600,
+        embedding_dim=300,
+        trainable_embeddings=True,
+        character_vocabulary_size=None,
+        encoder="bilstm",
+        units=300,
+        kernel_size=3,
+        pooling="structured",
+        attention_dim=150,
+        num_heads=30,
+        parameter_penalty=0.0,
+        attention_penalty=0.3,
+        embedding_penalty=0.0,
+        margin=1.0,
+        hidden_units=4000,
+        hidden_shortcut=False,
+        row_units=None,
+        column_units=None,
+        dropout=0.0,
+        encoder_dropout=0.0,
+        l2=0.0,
+        activation="softmax",
+        use_cudnn="auto",
+        **kwargs,
+    ):
+        config = blocks.arguments(locals())
+        validation.positive_integer(num_classes, "num_classes")
+        blocks.one_of(interaction, INTERACTIONS, "interaction")
+
+        # === Layers ===
+        words = blocks.WordRepresentation(
+            vocabulary_size,
+            embedding_dim,
+            trainable_embeddings,
+            character_vocabulary_size,
+        )
+        encoder_layer = blocks.make_encoder(
+            encoder, units, True, encoder_dropout, use_cudnn, kernel_size
+        )
+        pooling_layer = layers.BothSides(
+            blocks.make_pooling(
+                pooling,
+                attention_dim,
+                num_heads,
+                parameter_penalty,
+                attention_penalty,
+                embedding_penalty,
+                margin,
+            ),
+            name=f"{pooling}_pooling_of_both",
+        )
+
+        # === Functional model ===
+        inputs, states, masks = {}, [], []
+        for side in SIDES:
+            inputs.update(blocks.token_inputs(side, words.has_characters))
+            mask = blocks.padding_mask(inputs[f"{side}token_ids"])
+            states.append(encoder_layer(words(inputs, side), mask=mask))
+            masks.append(mask)
+        sides = pooling_layer(
+            tuple(states), mask=tuple(masks), return_attention_scores=True
+        )
+        matrices = [blocks.as_matrix(embedding) for embedding, _ in sides]
+        classifier = []
+        if interaction == "gated":
+            gated = layers.GatedEncoder(interaction_units, name="gated_encoder")
+            classifier.append(gated)
+            # The hypothesis comes first, as in F_r = F_h ⊙ F_p.
+            matrix = gated(tuple(matrices[::-1]))
+        else:
+            matrix = _heuristic_matching(*matrices)
+        if row_units is None and column_units is None:
+            hidden = blocks.hidden_layers(
+                keras.layers.Flatten(name="pair_embedding")(matrix),
+                blocks.widths(hidden_units, "hidden_units"),
+                hidden_shortcut,
+                dropout,
+                l2,
+                classifier,
+            )
+        else:
+            hidden = blocks.pruned_hidden(
+                matrix, row_units, column_units, l2, classifier
+            )
+        outputs = blocks.class_scores(
+            hidden, num_classes, activation, dropout, l2, classifier
+        )
+
+        # === Config ===
+        super().__init__(
+            inputs=inputs,
+            outputs=outputs,
+            views={
+                "attention_scores": tuple(scores for _, scores in sides),
+                "sentence_embedding": tuple(matrices),
+            },
+            groups={
+                "word vectors": [words.vectors],
+                "encoder": [*words.character_layers, encoder_layer],
+                "pooling": [pooling_layer],
+                "classifier": classifier,
+            },
+            config=config,
+            **kwargs,
+        )
+
+
+def _heuristic_matching(left, right):
+    """`[v_a; v_b; |v_a - v_b|; v_a ⊙ v_b]`, head by head."""
+    return ops.concatenate(
+        [left, right, ops.abs(left - right), left * right], axis=-1
+    )

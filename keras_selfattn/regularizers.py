@@ -1,0 +1,145 @@
+"""The penalties that keep attention heads apart."""
+
+import keras
+import numpy as np
+from keras import ops
+
+
+@keras.saving.register_keras_serializable(package="keras_selfattn")
+class Orthogonality(keras.regularizers.Regularizer):
+    """Penalty on attention heads that look at the same words.
+
+    For the attention scores `A` of one sentence, of shape
+    `(num_heads, steps)`,
+
+    `penalty = factor * ||A Aᵀ - I||²_F`
+
+    averaged over the batch. It is 0 when every head puts all its weight on
+    one word that no other head looks at, and
+    `factor * num_heads * (num_heads - 1)` when all heads look at one and the
+    same word. It sums over all pairs of heads: at 30 heads a factor of 1.0
+    weighs 900 times what it would in a mean over the pairs.
+
+    Args:
+        factor: Float, not negative. The weight of the penalty in the loss.
+            Defaults to `1.0`.
+
+    Raises:
+        ValueError: if `factor` is negative, or if the scores are not of
+            rank 3.
+
+    References:
+        - [Lin et al., 2017](https://arxiv.org/abs/1703.03130), equation 8
+
+    Example:
+
+    >>> import numpy as np
+    >>> same_word = np.array([[[1.0, 0.0], [1.0, 0.0]]])
+    >>> float(Orthogonality(factor=0.5)(same_word))
+    1.0
+    """
+
+    def __init__(self, factor=1.0):
+        self.factor = validate_factor(factor)
+
+    def __call__(self, scores):
+        scores = ops.cast(scores, "float32")
+        if len(scores.shape) != 3:
+            raise ValueError(
+                "Orthogonality takes attention scores of shape "
+                "(batch, num_heads, steps). Received a tensor of shape "
+                f"{tuple(scores.shape)}"
+            )
+        identity = np.eye(scores.shape[1], dtype="float32")
+        overlap = ops.matmul(scores, ops.transpose(scores, (0, 2, 1)))
+        squares = ops.sum(
+            ops.square(ops.subtract(overlap, identity)), axis=(1, 2)
+        )
+        return self.factor * ops.mean(squares)
+
+    def get_config(self):
+        return {"factor": self.factor}
+
+
+def validate_factor(value, name="factor"):
+    """A penalty's weight as a float, or `ValueError` where it is not one."""
+    if not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+        raise ValueError(
+            f"`{name}` must be a finite number, 0 or more. "
+            f"Received: {name}={value!r}"
+        )
+    return float(value)
+
+
+@keras.saving.register_keras_serializable(package="keras_selfattn")
+class HeadDiversity(keras.regularizers.Regularizer):
+    """Penalty on attention heads that are close to one another.
+
+    For the heads `x_1, ..., x_I` of one sentence, be they rows of parameters,
+    attention scores or embeddings,
+
+    `penalty = factor * Σ_{i<j} max(margin - ||x_i - x_j||², 0)`
+
+    averaged over the batch. It is 0 when all heads are at least the square
+    root of `margin` apart, and `factor * margin * I * (I - 1) / 2` when all
+    are equal. Equal heads have a gradient of zero: the penalty drives apart
+    only what differs.
+
+    Args:
+        factor: Float, not negative. The weight of the penalty in the loss.
+            Defaults to `1e-2`.
+        margin: Float, not negative. The squared distance from which on two
+            heads cost nothing. Defaults to `1.0`.
+
+    Call arguments:
+        heads: Tensor of shape `(batch, num_heads, ...)`; parameters, which
+            belong to no sentence, as a batch of 1.
+
+    Raises:
+        ValueError: if `factor` or `margin` is negative, or if the tensor is
+            not of rank 3 or more.
+
+    References:
+        - [Chen et al., 2018](https://arxiv.org/abs/1806.09828), equations 7
+            to 9
+
+    Example:
+
+    >>> import numpy as np
+    >>> heads = np.array([[[0.0, 0.0], [0.0, 0.5], [0.0, 2.0]]])
+    >>> float(HeadDiversity(factor=2.0)(heads))
+    1.5
+    """
+
+    def __init__(self, factor=1e-2, margin=1.0):
+        self.factor = validate_factor(factor)
+        self.margin = validate_factor(margin, "margin")
+
+    def __call__(self, heads):
+        heads = ops.cast(heads, "float32")
+        if len(heads.shape) < 3:
+            raise ValueError(
+                "HeadDiversity takes a tensor of shape (batch, num_heads, "
+                "...), of rank 3 or more. Received a tensor of shape "
+                f"{tuple(heads.shape)}"
+            )
+        num_heads = heads.shape[1]
+        heads = ops.reshape(heads, (ops.shape(heads)[0], num_heads, -1))
+        # Products of the heads, not their differences, which are many times
+        # as large. Around their mean, because what heads share would drown
+        # the little in which they differ.
+        heads = heads - ops.mean(heads, axis=1, keepdims=True)
+        products = ops.matmul(heads, ops.transpose(heads, (0, 2, 1)))
+        squares = ops.sum(ops.square(heads), axis=-1)
+        distances = (
+            ops.expand_dims(squares, 1)
+            + ops.expand_dims(squares, 2)
+            - 2.0 * products
+        )
+        closeness = ops.relu(self.margin - ops.relu(distances))
+        pairs = np.triu(np.ones((num_heads, num_heads), "float32"), k=1)
+        total = ops.sum(ops.multiply(closeness, pairs), axis=(1, 2))
+        return self.factor * ops.mean(total)
+
+    def get_config(self):
+        return {"factor": self.factor, "margin": self.margin}

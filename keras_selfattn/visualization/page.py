@@ -1,0 +1,272 @@
+"""Explanations as one self-contained HTML page."""
+
+import base64
+import contextlib
+import hashlib
+import importlib.resources
+import itertools
+import os
+import pathlib
+
+import numpy as np
+
+from keras_selfattn.visualization.formatting import clean
+from keras_selfattn.visualization.formatting import escape
+
+# A weight is one character, its share of the row's largest in 64 steps from
+# "?" to "~": a tenth of what JSON would take, and quick to read.
+STEPS = 63
+FIRST = ord("?")
+
+
+def write_html(explanations, path, title="What the model looked at"):
+    """Writes one self-contained page that shows every explanation.
+
+    The page asks for nothing from outside, shows the texts without
+    JavaScript, and is written one explanation at a time.
+
+    Args:
+        explanations: iterable of `Explanation`, all with the same labels and
+            number of heads.
+        path: the file to write; it appears only when it is complete.
+        title: str.
+
+    Returns:
+        The path as a `pathlib.Path`.
+
+    Raises:
+        ValueError: if labels or number of heads differ from the first's.
+    """
+    explanations = iter(explanations)
+    first = next(explanations, None)
+    labels = [] if first is None else list(first.labels)
+    heads = 0 if first is None else len(first.scores)
+    rest = [] if first is None else itertools.chain([first], explanations)
+    path = pathlib.Path(path)
+    totals = _Totals(heads)
+    with _written_beside(path) as file:
+        file.write(_top(clean(title), labels, heads))
+        for number, explanation in enumerate(rest, start=1):
+            _check(explanation, labels, heads, number)
+            totals.add(explanation)
+            file.write(_card(explanation, number))
+        file.write(_bottom(totals))
+    return path
+
+
+class _Totals:
+    """What the page says of all texts together."""
+
+    def __init__(self, heads):
+        self.texts = self.known = self.right = 0
+        self.penalty = 0.0
+        self.overlap = np.zeros(heads)
+        self.peak = np.zeros(heads)
+
+    def add(self, explanation):
+        self.texts += 1
+        self.known += explanation.gold is not None
+        self.right += bool(explanation.correct)
+        self.penalty += explanation.penalty
+        self.overlap += explanation.head_overlap
+        self.peak += explanation.scores.max(axis=1)
+
+
+@contextlib.contextmanager
+def _written_beside(path):
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(beside, "w", encoding="utf-8", newline="\n") as file:
+            yield file
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _check(explanation, labels, heads, number):
+    if list(explanation.labels) != labels:
+        raise ValueError(
+            f"Expected the labels {labels} of the first explanation, got "
+            f"{list(explanation.labels)} in explanation {number}"
+        )
+    if len(explanation.scores) != heads:
+        raise ValueError(
+            f"Expected {heads} heads as in the first explanation, got "
+            f"{len(explanation.scores)} in explanation {number}"
+        )
+
+
+def _asset(name):
+    files = importlib.resources.files("keras_selfattn.visualization")
+    return files.joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(source):
+    digest = hashlib.sha256(source.encode("utf-8")).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+def _top(title, labels, heads):
+    style = _asset("page.css")
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; "
+        f"script-src {_hash(_asset('page.js'))}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    classes = "".join(
+        f'<option value="{i}">{escape(label)}</option>'
+        for i, label in enumerate(labels)
+    )
+    buttons = "".join(
+        f'<button type="button" role="radio" data-row="{row}" '
+        f'aria-checked="{"false" if row else "true"}" '
+        f'tabindex="{-1 if row else 0}">{row or "Overall"}</button>'
+        for row in range(heads + 1)
+    )
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{escape(title)}</title>
+<style>{style}</style>
+</head>
+<body>
+<header id="top">
+<h1 dir="auto">{escape(title)}</h1>
+<noscript><p>Word weights, sorting and filtering need JavaScript.</p></noscript>
+</header>
+<form id="filters" hidden>
+<label>Predicted <select id="predicted"><option value="">any</option>{classes}
+</select></label>
+<label class="known">True <select id="gold"><option value="">any</option>
+{classes}</select></label>
+<label class="known">Outcome <select id="outcome">
+<option value="">any</option><option value="wrong">wrong</option>
+<option value="right">right</option></select></label>
+<label>Confidence <select id="confidence"><option value="0 1.1">any</option>
+<option value="0 0.5">below 50 %</option>
+<option value="0.5 0.7">50 to 70 %</option>
+<option value="0.7 0.9">70 to 90 %</option>
+<option value="0.9 1.1">90 % and more</option></select></label>
+<label>Sort <select id="sort"><option value="given">as given</option>
+<option value="low">least confident first</option>
+<option value="high">most confident first</option>
+<option value="class">by predicted class</option>
+<option class="known" value="wrong">wrong first, most confident</option>
+</select></label>
+<span id="count" role="status"></span>
+</form>
+<nav id="picker" hidden>
+<span id="picker-name">Head</span>
+<div role="radiogroup" aria-labelledby="picker-name">{buttons}</div>
+<span class="scale" aria-hidden="true">no weight <i></i> most in its text</span>
+</nav>
+<main>
+"""
+
+
+def _bottom(totals):
+    return (
+        f'</main>\n<section id="summary">{_summary(totals)}</section>\n'
+        '<div id="tip" role="status" hidden></div>\n'
+        f"<script>{_asset('page.js')}</script>\n</body>\n</html>\n"
+    )
+
+
+def _summary(totals):
+    if not totals.texts:
+        return "<p>No texts.</p>"
+    parts = [f"{totals.texts:,} text{'' if totals.texts == 1 else 's'}"]
+    if totals.known:
+        wrong = totals.known - totals.right
+        parts.append(
+            f"{totals.right / totals.known:.1%} right, {wrong:,} wrong"
+        )
+    overlap = totals.overlap / totals.texts
+    parts.append(f"redundancy {overlap.mean():.2f}")
+    parts.append(f"penalty {totals.penalty / totals.texts:.2f}")
+    peak = totals.peak / totals.texts
+    numbers = "".join(f"<th>{i + 1}</th>" for i in range(len(overlap)))
+    return (
+        f"<p>{' · '.join(parts)}</p><details><summary>About the heads</summary>"
+        "<p>Overlap: mean over the other heads of the sum of products of "
+        "their weights, 0 when they share no word, 1 when both see one and "
+        "the same word. Redundancy is its mean over the heads. Peak: the "
+        "largest weight in a text. Penalty: ‖AAᵀ − I‖² (Frobenius). All are "
+        'means over the texts.</p><div class="scroll"><table><thead><tr>'
+        f"<th>head</th>{numbers}</tr></thead><tbody>"
+        f"<tr><th>overlap</th>{_numbers(overlap)}</tr>"
+        f"<tr><th>peak</th>{_numbers(peak)}</tr>"
+        "</tbody></table></div></details>"
+    )
+
+
+def _numbers(values):
+    return "".join(f"<td>{value:.2f}</td>" for value in values)
+
+
+def _card(explanation, number):
+    shown, spans = explanation.aligned
+    rows = np.vstack([explanation.overall, explanation.scores])
+    largest = rows.max(axis=1, keepdims=True)
+    shares = rows / np.where(largest > 0, largest, 1.0)
+    weights = np.rint(shares * STEPS).astype(np.uint8) + np.uint8(FIRST)
+    labels = list(explanation.labels)
+    gold = explanation.gold
+    data = {
+        "predicted": labels.index(explanation.predicted),
+        "gold": labels.index(gold) if gold in labels else "",
+        "outcome": {None: "", True: "right", False: "wrong"}[
+            explanation.correct
+        ],
+        "confidence": f"{explanation.confidence:.4f}",
+        "classes": _short(explanation.probabilities),
+        "largest": _short(largest[:, 0]),
+        "overlap": _short(explanation.head_overlap),
+        "penalty": f"{explanation.penalty:.3g}",
+        "spans": " ".join(str(step) for step in _steps(shown, spans)),
+        "weights": weights.tobytes().decode("ascii"),
+    }
+    attributes = "".join(
+        f' data-{name}="{escape(value)}"' for name, value in data.items()
+    )
+    return (
+        f'<article id="t{number}"{attributes}><div class="head">'
+        f'<a href="#t{number}" aria-label="Text {number}">{number}</a>'
+        f'<span class="verdict">{_verdict(explanation)}</span>'
+        f'<span class="confidence"><progress max="1" '
+        f'value="{explanation.confidence:.3f}" aria-hidden="true">'
+        f"</progress> {explanation.confidence:.0%} confident</span></div>"
+        f'<p class="text" dir="auto" lang="">{escape(shown)}</p></article>\n'
+    )
+
+
+def _short(values):
+    return " ".join(f"{value:.4g}" for value in values)
+
+
+def _steps(shown, spans):
+    """Yields for each token the gap before it and its length.
+
+    Both count UTF-16 units, as JavaScript does.
+    """
+    position = 0
+    for start, end in spans:
+        for part in (shown[position:start], shown[start:end]):
+            yield len(part.encode("utf-16-le")) // 2
+        position = end
+
+
+def _verdict(explanation):
+    predicted = f"<b><bdi>{escape(explanation.predicted)}</bdi></b>"
+    if explanation.gold is None:
+        return f"Predicted {predicted}"
+    if explanation.correct:
+        return f'Predicted {predicted} <span class="right">✓ right</span>'
+    return (
+        f'Predicted {predicted} <span class="wrong">✗ wrong</span> '
+        f"truly <b><bdi>{escape(explanation.gold)}</bdi></b>"
+    )

@@ -1,0 +1,54 @@
+"""Package metadata; build system and tool settings are in pyproject.toml."""
+
+import pathlib
+
+from setuptools import find_packages
+from setuptools import setup
+
+HERE = pathlib.Path(__file__).parent
+
+extras = {
+    "text": ["tensorflow-text>=2.18"],
+    "tuning": ["keras-tuner>=1.4.7", "scipy", "scikit-learn"],
+    "viz": ["matplotlib>=3.8", "tensorboard>=2.18"],
+    "serving": ["tensorflow-serving-api>=2.18"],
+    "dev": [
+        "hypothesis>=6",
+        "jax",
+        "pytest>=8",
+        "ruff>=0.6",
+        "scikit-learn>=1.4",
+        "torch==2.13.0",
+    ],
+}
+extras["all"] = sorted({name for names in extras.values() for name in names})
+
+setup(
+    name="keras_selfattn",
+    version="0.1.0",
+    description=(
+        "Small, fast, explainable text and text-pair classifiers in Keras: "
+        "structured self-attention, generalized pooling, decomposable "
+        "attention"
+    ),
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    packages=find_packages(include=["keras_selfattn", "keras_selfattn.*"]),
+    python_requires=">=3.10",
+    install_requires=[
+        "keras>=3.10",
+        "numpy>=1.26",
+        "rich>=13",
+        "tensorflow>=2.18",
+    ],
+    extras_require=extras,
+    entry_points={
+        "console_scripts": ["keras-selfattn = keras_selfattn.cli:main"]
+    },
+    classifiers=[
+        "License :: OSI Approved :: Apache Software License",
+        "Programming Language :: Python :: 3",
+        "Topic :: Scientific/Engineering :: Artificial Intelligence",
+    ],
+)

@@ -1,0 +1,42 @@
+"""Law 9: what is wrong is answered with what was expected and what came."""
+
+import numpy as np
+import pytest
+
+from tests.conformance.table import run
+
+
+def test_wrong_arguments(row):
+    if not row.wrong_arguments:
+        pytest.skip("the layer checks no argument of its own")
+    for overrides, message in row.wrong_arguments:
+        with pytest.raises(ValueError, match=message):
+            row.layer(**{**row.config, **overrides})
+
+
+def test_wrong_shapes(row):
+    if not row.wrong_shapes:
+        pytest.skip("the layer leaves shapes to the Keras layer it extends")
+    for shapes, message in row.wrong_shapes:
+        layer = row.layer(**row.config)
+        inputs = [np.zeros(shape, "float32") for shape in shapes]
+        with pytest.raises(ValueError, match=message):
+            layer(inputs[0] if len(inputs) == 1 else tuple(inputs))
+
+
+@pytest.mark.parametrize("change", ["batch", "steps", "rank"])
+def test_wrong_masks(row, change):
+    if not row.takes_mask:
+        pytest.skip("the layer takes no mask")
+    inputs, masks = row.batch()
+    rows, steps = masks[0].shape
+    shape = {
+        "batch": (rows + 1, steps),
+        "steps": (rows, steps + 1),
+        "rank": (rows, steps, 1),
+    }[change]
+    masks[0] = np.ones(shape, bool)
+    with pytest.raises(ValueError) as raised:
+        run(row.make(), inputs, masks)
+    assert str((rows, steps)) in str(raised.value)
+    assert str(shape) in str(raised.value)

@@ -1,0 +1,129 @@
+"""Law 3: configurations, weight names, weights and saved models survive."""
+
+import inspect
+import json
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from tests.conformance.table import ROWS_BY_NAME
+from tests.conformance.table import run
+
+
+def test_weight_names_and_shapes(row):
+    layer = row.make(name="layer")
+    prefix = "layer/"
+    received = {
+        weight.path.removeprefix(prefix): tuple(weight.shape)
+        for weight in layer.trainable_weights
+    }
+    assert list(received.items()) == list(row.weights.items())
+
+
+def test_config_survives_json(row):
+    layer = row.make()
+    config = json.loads(json.dumps(keras.saving.serialize_keras_object(layer)))
+    assert config["registered_name"] == f"keras_selfattn>{row}"
+    copy = keras.saving.deserialize_keras_object(config)
+    assert copy.get_config() == layer.get_config()
+    for name, default in defaults(row.layer).items():
+        if name in row.config:
+            assert row.config[name] != default, name
+
+
+def defaults(layer):
+    """The defaults of the arguments of a constructor and its bases."""
+    return {
+        name: parameter.default
+        for kind in layer.__mro__
+        if kind is not object
+        for name, parameter in inspect.signature(
+            kind.__init__
+        ).parameters.items()
+        if parameter.default is not inspect.Parameter.empty
+    }
+
+
+def functional(row, layer):
+    """A model around a layer: the inputs, their masks, all it returns."""
+    dtype = "int32" if row.ids else "float32"
+    inputs = [
+        keras.Input(
+            (None, *shape[2:]) if row.takes_mask or row.ids else shape[1:],
+            dtype=dtype,
+        )
+        for shape in row.input_shapes
+    ]
+    masks = [keras.Input((None,), dtype="bool") for _ in row.input_shapes]
+    outputs = run(layer, inputs, masks, scores=True)
+    return keras.Model(inputs + (masks if row.takes_mask else []), outputs)
+
+
+def feed(row, inputs, masks):
+    arrays = list(inputs) + (list(masks) if row.takes_mask else [])
+    return [ops.convert_to_tensor(array) for array in arrays]
+
+
+def other_batch(row):
+    """Another number of rows, and of steps where they are free."""
+    inputs, masks = row.batch(seed=7)
+    if row.takes_mask or row.ids:
+        inputs = [x[:, :-1] for x in inputs]
+        masks = [m[:, :-1] for m in masks]
+    return (
+        [np.concatenate([x, x[:2]]) for x in inputs],
+        [np.concatenate([m, m[:2]]) for m in masks],
+    )
+
+
+def assert_equal(received, expected):
+    for x, y in zip(received, expected, strict=True):
+        np.testing.assert_allclose(
+            ops.convert_to_numpy(x),
+            ops.convert_to_numpy(y),
+            rtol=1e-5,
+            atol=1e-6,
+        )
+
+
+def test_keras_file_reloads(row, tmp_path):
+    model = functional(row, row.make())
+    path = tmp_path / "model.keras"
+    model.save(path)
+    copy = keras.saving.load_model(path)
+    batch = feed(row, *other_batch(row))
+    assert_equal(copy(batch), model(batch))
+
+
+def test_weights_file_reloads(row, tmp_path):
+    model = functional(row, row.make())
+    path = tmp_path / "model.weights.h5"
+    model.save_weights(path)
+    copy = functional(row, row.layer(**row.config))
+    copy.load_weights(path)
+    batch = feed(row, *other_batch(row))
+    assert_equal(copy(batch), model(batch))
+
+
+@pytest.mark.usefixtures("tensorflow_only")
+def test_saved_model_reloads(row, tmp_path):
+    import tensorflow as tf
+
+    model = functional(row, row.make())
+    model.export(tmp_path / "model", verbose=False)
+    copy = tf.saved_model.load(tmp_path / "model")
+    batch = feed(row, *other_batch(row))
+    assert_equal(copy.serve(batch), model(batch))
+
+
+def test_every_exported_layer_has_a_row():
+    from keras_selfattn import layers
+
+    exported = {
+        name
+        for name, value in vars(layers).items()
+        if isinstance(value, type) and issubclass(value, keras.layers.Layer)
+    }
+    assert exported == set(ROWS_BY_NAME)

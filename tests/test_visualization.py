@@ -1,0 +1,589 @@
+import html
+import html.parser
+import io
+import itertools
+import json
+import re
+import shutil
+import subprocess
+import tracemalloc
+
+import numpy as np
+import pytest
+import rich.console
+import tensorflow as tf
+
+from keras_selfattn.visualization import Explanation
+from keras_selfattn.visualization import explain
+from keras_selfattn.visualization import write_html
+from keras_selfattn.visualization.alignment import align
+
+HOSTILE = "<script>alert(1)</script> \"a' & </p></article><!-- <b"
+LABELS = ["bad", "good"]
+
+
+def explanation(text="not bad at all", scores=None, gold=None, **arguments):
+    tokens = arguments.pop("tokens", text.split())
+    if scores is None:
+        scores = np.full((3, len(tokens)), 0.5 / len(tokens))
+        for head, row in enumerate(scores):
+            row[head % len(tokens)] += 0.5
+    arguments.setdefault("probabilities", [0.25, 0.75])
+    arguments.setdefault("labels", LABELS)
+    return Explanation(text, tokens, scores, gold=gold, **arguments)
+
+
+def terminal(item, width=80, encoding="utf-8", **arguments):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    console = rich.console.Console(file=stream, width=width, **arguments)
+    item.render(console)
+    stream.flush()
+    return stream.buffer.getvalue().decode(encoding)
+
+
+def page(tmp_path, *items, **arguments):
+    path = write_html(iter(items), tmp_path / "page.html", **arguments)
+    return path.read_text(encoding="utf-8")
+
+
+class TestAlign:
+    @pytest.mark.parametrize(
+        "text, tokens, words",
+        [
+            ("I don't.", ["i", "do", "n't", "."], ["I", "do", "n't", "."]),
+            ('He: "no"', ["He", ":", "``", "no", "''"], None),
+            ("  a\r\n\nb ", ["a", "b"], ["a", "b"]),
+            ("好吃 😍😍!", ["好吃", "😍", "😍", "!"], None),
+            ("", ["[UNK]"], ["[UNK]"]),
+            (
+                "Is  It?",
+                ["[NULL]", "is", "it", "?"],
+                ["[NULL]", "Is", "It", "?"],
+            ),
+            ("a (b)", ["a", "-LRB-", "b"], ["a", "-LRB-", "b"]),
+            ("a\x00b", ["a\x00b"], ["a\ufffdb"]),
+        ],
+    )
+    def test_spans_hold_the_words(self, text, tokens, words):
+        shown, spans = align(text, tokens)
+        if words is None:
+            words = [t if t not in ("``", "''") else '"' for t in tokens]
+        assert [shown[start:end] for start, end in spans] == words
+
+    def test_text_stays_as_it_is_written(self):
+        assert align("I don't.", ["i", "do", "n't", "."])[0] == "I don't."
+
+    def test_controls_and_surrogates_are_replaced(self):
+        shown, _ = align("a\x1b[31m\x9b\ud800b", ["x"])
+        assert shown == "x"
+        shown, _ = align("a\x1b[31m\x9b\ud800b\t", [])
+        assert shown == "a\ufffd[31m\ufffd\ufffdb\t"
+
+
+class TestExplanation:
+    def test_measures(self):
+        seen = explanation(
+            "a b c", scores=[[1.0, 0, 0], [0.5, 0.5, 0], [0, 0, 1.0]]
+        )
+        np.testing.assert_allclose(seen.overall, [0.5, 1 / 6, 1 / 3])
+        np.testing.assert_allclose(seen.head_overlap, [0.25, 0.25, 0.0])
+        assert seen.redundancy == pytest.approx(1 / 6)
+        # A Aᵀ - I = [[0, .5, 0], [.5, -.5, 0], [0, 0, 0]]
+        assert seen.penalty == pytest.approx(0.75)
+        assert (seen.predicted, seen.confidence) == ("good", 0.75)
+
+    def test_one_head_has_no_redundancy(self):
+        assert explanation("a b", scores=[[0.5, 0.5]]).redundancy == 0.0
+
+    @pytest.mark.parametrize(
+        "gold, correct",
+        [(None, None), ("good", True), ("bad", False), ("new", False)],
+    )
+    def test_correct(self, gold, correct):
+        assert explanation(gold=gold).correct is correct
+
+    def test_heads_that_differ_come_first(self):
+        seen = explanation(
+            "a b c",
+            scores=[[0.1, 0.9, 0], [0, 1.0, 0], [0.5, 0, 0.5], [0, 0.8, 0.2]],
+        )
+        assert seen.head_order() == [1, 2, 3, 0]
+
+    def test_unread_end(self):
+        assert explanation("a b c d", tokens=["a", "b"]).unread == "c d"
+
+    @pytest.mark.parametrize(
+        "change, message",
+        [
+            ({"scores": np.ones((2, 3))}, r"\(heads, 4\).*got \(2, 3\)"),
+            ({"scores": np.ones((2, 4, 5))}, r"got \(2, 4, 5\)"),
+            ({"scores": np.ones((0, 4))}, "at least one head"),
+            ({"scores": np.full((2, 4), np.nan)}, "scores that are finite"),
+            ({"probabilities": [1.0]}, r"shape \(2,\).*got \(1,\)"),
+            ({"probabilities": [-1.0, 2.0]}, "probabilities that are"),
+        ],
+    )
+    def test_bad_input(self, change, message):
+        with pytest.raises(ValueError, match=message):
+            explanation(**change)
+
+
+class TestTerminal:
+    def test_both_views(self):
+        text = terminal(explanation(gold="bad"))
+        assert "Predicted good (75%), WRONG: truly bad" in text
+        assert "not█ bad█ at█ all▂" in text
+        assert re.search(r"1 not +29% █+ +62%", text)
+        assert "redundancy 0.19" in text
+
+    def test_colour_marks_words_by_style(self):
+        arguments = {"force_terminal": True, "color_system": "truecolor"}
+        coloured = terminal(explanation(), **arguments)
+        assert "\x1b[38;2;0;0;0;48;2;238;154;18mnot\x1b[0m" in coloured
+        assert "not█" not in coloured.replace("\x1b[0m", "")
+        bare = terminal(explanation(), no_color=True, **arguments)
+        assert "48;2" not in bare
+        assert "not█" in bare
+
+    def test_ascii(self):
+        text = terminal(explanation(gold="good"), encoding="ascii")
+        assert "not4 bad4 at4 all1" in text
+        assert "##" in text
+
+    @pytest.mark.parametrize("width", [40, 80, 200])
+    @pytest.mark.parametrize(
+        "text",
+        [
+            " ".join(f"word{i}" for i in range(200)),
+            "لم يكن الطعام سيئا",
+            "菜 的 味道 非常 好" * 9,
+            "loved 😍 👩‍👩‍👧 it",
+            "x" * 500,
+        ],
+    )
+    def test_fits_the_width(self, text, width):
+        lines = terminal(explanation(text), width).splitlines()
+        assert all(rich.cells.cell_len(line) <= width for line in lines)
+        assert len(lines) < 90
+
+    def test_long_word_is_cut_to_one_row(self):
+        text = terminal(explanation("a " + "x" * 50))
+        assert re.search(r"2 x{19}… +\d\d% █", text)
+
+    def test_right_to_left_words_keep_their_numbers(self):
+        assert "1 \u200eلم\u200e" in terminal(explanation("لم يكن"))
+
+    def test_says_what_it_leaves_out(self):
+        many = explanation(" ".join("abcdefghij" * 4), np.full((30, 40), 0.025))
+        text = terminal(many)
+        assert "24 of 40 words" in text
+        assert re.search(r"\d+ of 30 heads, most different first", text)
+
+    def test_escape_sequences_and_markup_are_inert(self):
+        text = terminal(explanation("[red]a\x1b[2J[/red]", gold="\x1b]0;x"))
+        assert "\x1b" not in text
+        assert "[red]a\ufffd[2J[/red]" in text
+
+    def test_unread_end_is_told(self):
+        text = terminal(explanation("a b c d", tokens=["a", "b"]))
+        assert "[not read by the model:] c d" in text
+
+
+class TestNotebook:
+    def test_fragment_is_escaped(self):
+        fragment = explanation(
+            HOSTILE, labels=["x", "<img src=x>"], gold="'\">"
+        )._repr_html_()
+        assert "<script" not in fragment
+        assert "<img" not in fragment
+        assert balanced(fragment)
+
+    def test_weights_are_there(self):
+        assert 'title="29.2%">not</span>' in explanation()._repr_html_()
+
+
+class TestFigure:
+    def test_rows_are_overall_and_heads(self):
+        seen = explanation("a $b c", scores=[[1.0, 0, 0], [0, 0.5, 0.5]])
+        (panel,) = seen.figure().axes[:1]
+        np.testing.assert_allclose(
+            panel.images[0].get_array(),
+            [[0.5, 0.25, 0.25], [1.0, 0, 0], [0, 0.5, 0.5]],
+        )
+        names = [label.get_text() for label in panel.get_yticklabels()]
+        assert names == ["overall", "1", "2"]
+
+    def test_long_text_is_drawn_in_panels(self):
+        figure = explanation(" ".join(["word", "$_$"] * 45)).figure()
+        assert len(figure.axes) == 3 + 1
+        stream = io.BytesIO()
+        figure.savefig(stream, format="png", dpi=20)
+        assert stream.getvalue().startswith(b"\x89PNG")
+
+
+class Balance(html.parser.HTMLParser):
+    void = {"meta", "br", "img", "input"}
+
+    def __init__(self):
+        super().__init__()
+        self.open = []
+        self.seen = []
+
+    def handle_starttag(self, tag, attributes):
+        self.seen.append((tag, dict(attributes)))
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def balanced(text):
+    parser = Balance()
+    parser.feed(text)
+    parser.close()
+    assert not parser.open
+    return parser.seen
+
+
+class TestPage:
+    def test_texts_are_there_without_javascript(self, tmp_path):
+        text = page(tmp_path, explanation(gold="bad"))
+        assert '<p class="text" dir="auto" lang="">not bad at all</p>' in text
+        assert "✗ wrong" in text
+        assert "<noscript>" in text
+
+    def test_nothing_breaks_out(self, tmp_path):
+        hostile = explanation(
+            HOSTILE,
+            labels=["x", "</option></select><script>y</script>"],
+            gold='"><script>z</script>',
+        )
+        harmless = [
+            tag for tag, _ in balanced(page(tmp_path, explanation(gold="bad")))
+        ]
+        seen = balanced(page(tmp_path, hostile, title="</title><script>t"))
+        assert [tag for tag, _ in seen] == harmless
+
+    def test_asks_for_nothing_outside(self, tmp_path):
+        seen = balanced(page(tmp_path, explanation()))
+        for tag, attributes in seen:
+            assert tag not in ("link", "img", "iframe", "object", "base")
+            assert "src" not in attributes
+            assert "style" not in attributes
+            assert attributes.get("href", "#").startswith("#")
+            assert not [name for name in attributes if name.startswith("on")]
+        policy = next(a for t, a in seen if "http-equiv" in a)["content"]
+        assert policy.startswith("default-src 'none'; style-src 'sha256-")
+        assert "unsafe" not in policy
+
+    def test_weights_are_near(self, tmp_path):
+        seen = explanation("a 😍 c", scores=[[0.7, 0.2, 0.1], [0, 0.5, 0.5]])
+        card = next(
+            attributes
+            for tag, attributes in balanced(page(tmp_path, seen))
+            if tag == "article"
+        )
+        assert card["data-spans"] == "0 1 1 2 1 1"
+        steps = np.array([ord(c) - 63 for c in card["data-weights"]])
+        largest = np.array([float(x) for x in card["data-largest"].split()])
+        weights = steps.reshape(3, 3) / 63 * largest[:, None]
+        expected = np.vstack([seen.overall, seen.scores])
+        np.testing.assert_allclose(weights, expected, atol=0.7 / 126 + 1e-3)
+
+    def test_totals(self, tmp_path):
+        text = page(
+            tmp_path,
+            explanation(gold="good"),
+            explanation(gold="bad"),
+            explanation(),
+        )
+        assert "3 texts · 50.0% right, 1 wrong · redundancy 0.19" in text
+
+    def test_no_texts(self, tmp_path):
+        assert "No texts." in page(tmp_path)
+
+    @pytest.mark.parametrize(
+        "other, message",
+        [
+            ({"labels": ["x", "y"]}, "labels .* in explanation 2"),
+            ({"scores": np.ones((1, 4))}, "3 heads .* got 1 in explanation 2"),
+        ],
+    )
+    def test_all_must_fit_the_first(self, tmp_path, other, message):
+        with pytest.raises(ValueError, match=message):
+            page(tmp_path, explanation(), explanation(**other))
+
+    def test_failure_leaves_the_old_page_alone(self, tmp_path):
+        page(tmp_path, explanation("old"))
+
+        def failing():
+            yield explanation("new")
+            raise RuntimeError("stop")
+
+        with pytest.raises(RuntimeError):
+            write_html(failing(), tmp_path / "page.html")
+        assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+        assert ">old</p>" in (tmp_path / "page.html").read_text("utf-8")
+
+    def test_memory_does_not_grow_with_the_texts(self, tmp_path):
+        def peak(count):
+            tracemalloc.start()
+            write_html(
+                (explanation("word " * 50) for _ in range(count)),
+                tmp_path / "page.html",
+            )
+            _, most = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+            return most
+
+        peak(2)
+        assert peak(300) < peak(10) + 100_000
+
+
+class FakePreprocessor:
+    def tokenize(self, texts):
+        return tf.strings.split(texts)
+
+    def __call__(self, texts):
+        lengths = tf.strings.length(self.tokenize(texts))
+        return {"token_ids": lengths.to_tensor()}
+
+
+class FakeModel:
+    """A head that looks at everything and one that looks at the first."""
+
+    def __init__(self, labels=("short", "long"), logits=False):
+        self.preprocessor = FakePreprocessor()
+        self.labels = None if labels is None else list(labels)
+        self.logits = logits
+        self.batches = []
+
+    def __call__(self, features, training):
+        ids = features["token_ids"]
+        tf.py_function(lambda x: self.batches.append(len(x)), [ids], [])
+        is_long = tf.cast(tf.reduce_max(ids, axis=1) > 4, tf.float32)
+        outputs = tf.stack([1.0 - is_long, is_long], axis=1)
+        return 10.0 * outputs - 5.0 if self.logits else outputs
+
+    def attention_model(self):
+        def attend(features, training):
+            kept = tf.cast(features["token_ids"] > 0, tf.float32)
+            first = tf.one_hot(tf.zeros_like(kept[:, 0], "int32"), 99)
+            even = kept / tf.reduce_sum(kept, axis=1, keepdims=True)
+            return tf.stack([even, first[:, : tf.shape(kept)[1]]], axis=1)
+
+        return attend
+
+
+class TestExplain:
+    texts = ["a bb ccc", "ddddd", "e ff", "ééééé x y z", "g"]
+
+    def test_every_text_has_its_own_tokens_and_scores(self):
+        seen = list(explain(FakeModel(), self.texts, batch_size=2))
+        assert [item.text for item in seen] == self.texts
+        assert [item.tokens for item in seen] == [t.split() for t in self.texts]
+        for item in seen:
+            n = len(item.tokens)
+            expected = np.vstack([np.full(n, 1 / n), np.eye(n)[0]])
+            np.testing.assert_allclose(item.scores, expected, rtol=1e-6)
+        predicted = [item.predicted for item in seen]
+        assert predicted == ["short", "long", "short", "long", "short"]
+
+    def test_reads_one_batch_at_a_time(self):
+        taken = itertools.count()
+        texts = (f"text {next(taken)}" for _ in itertools.count())
+        stream = explain(FakeModel(), texts, batch_size=4)
+        for _ in range(5):
+            next(stream)
+        assert next(taken) == 8
+
+    def test_gold(self):
+        gold = ["short", "short", None, "long", "new"]
+        seen = explain(FakeModel(), self.texts, iter(gold), batch_size=3)
+        assert [s.correct for s in seen] == [True, False, None, True, False]
+
+    def test_logits_become_probabilities(self):
+        (seen,) = explain(FakeModel(logits=True), ["a b"])
+        np.testing.assert_allclose(seen.probabilities.sum(), 1.0, rtol=1e-6)
+        assert seen.predicted == "short"
+
+    def test_a_model_without_labels_numbers_its_classes(self):
+        (seen,) = explain(FakeModel(labels=None), ["a b"], gold=[0])
+        assert seen.labels == ["0", "1"]
+        assert seen.correct
+
+    def test_no_texts(self):
+        assert list(explain(FakeModel(), [])) == []
+
+    def test_a_lone_surrogate_is_no_error(self):
+        (seen,) = explain(FakeModel(), ["a \ud800"])
+        assert seen.tokens == ["a", "?"]
+
+    @pytest.mark.parametrize("gold", [["short"], ["short"] * 9])
+    def test_gold_of_another_length(self, gold):
+        with pytest.raises(ValueError, match="as many gold labels as texts"):
+            list(explain(FakeModel(), self.texts, gold))
+
+    def test_bad_arguments(self):
+        with pytest.raises(ValueError, match="got a str: 'one'"):
+            explain(FakeModel(), "one")
+        with pytest.raises(ValueError, match="positive batch_size, got 0"):
+            explain(FakeModel(), ["one"], batch_size=0)
+        model = FakeModel()
+        model.preprocessor = None
+        with pytest.raises(ValueError, match="with a preprocessor"):
+            explain(model, ["one"])
+
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the path")
+class TestBrowser:
+    def load(self, tmp_path, path):
+        result = subprocess.run(
+            [
+                CHROMIUM,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-quic",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                "--virtual-time-budget=2000",
+                "--window-size=800,600",
+                "--enable-logging=stderr",
+                f"--user-data-dir={tmp_path / 'profile'}",
+                "--dump-dom",
+                path.as_uri(),
+            ],
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            timeout=60,
+            check=True,
+        )
+        assert "CONSOLE" not in result.stderr, result.stderr
+        return result.stdout
+
+    def drive(self, tmp_path, items, script):
+        """Runs `script` in the page; returns the JSON of what it returns."""
+        path = write_html(items, tmp_path / "page.html")
+        source = path.read_text(encoding="utf-8")
+        # A page without frames calls no observer, so the script does.
+        stub = (
+            "<script>IntersectionObserver = class { constructor(call) {"
+            " globalThis.intersect = call; } observe() {} };</script>"
+        )
+        source = re.sub("<meta http-equiv[^>]*>", stub, source)
+        script = (
+            "<script>window.onerror = (m) => { document.title = m; };"
+            "setTimeout(() => { document.documentElement.dataset.result ="
+            f" JSON.stringify((() => {{{script}}})()); }})</script>"
+        )
+        path.write_text(source + script, encoding="utf-8")
+        dom = self.load(tmp_path, path)
+        result = re.search(r'data-result="([^"]*)"', dom)
+        return json.loads(html.unescape(result[1]))
+
+    def test_page_comes_alive_under_its_own_policy(self, tmp_path):
+        path = write_html(
+            [explanation(HOSTILE, gold="bad")], tmp_path / "page.html"
+        )
+        dom = self.load(tmp_path, path)
+        assert dom.count('class="w"') == len(HOSTILE.split())
+        assert '<form id="filters">' in dom
+        shown = re.search('<p class="text".*?</p>', dom, re.DOTALL)[0]
+        assert html.unescape(re.sub("<[^>]*>", "", shown)) == HOSTILE
+        assert "alert(1)</script>" not in dom
+
+    def test_picking_sorting_filtering(self, tmp_path):
+        items = [
+            explanation("a b", gold="bad", probabilities=[0.25, 0.75]),
+            explanation("c 😍", gold="bad", probabilities=[0.9, 0.1]),
+            explanation("e f", gold="good", probabilities=[0.4, 0.6]),
+        ]
+        result = self.drive(
+            tmp_path,
+            items,
+            """
+            const all = (q) => [...document.querySelectorAll(q)];
+            const order = () => all("article").filter((a) => !a.hidden)
+              .map((a) => a.id).join(" ");
+            const choose = (id, value) => {
+              const select = document.getElementById(id);
+              select.value = value;
+              select.dispatchEvent(new Event("change", { bubbles: true }));
+              return order();
+            };
+            const shades = () => all("#t2 span.w").map(
+              (w) => w.style.getPropertyValue("--w"));
+            const result = { overall: shades() };
+            all("#picker button")[2].click();
+            result.head = shades();
+            result.words = all("#t2 span.w").map((w) => w.textContent);
+            all("#t2 span.w")[1].focus();
+            result.tip = document.getElementById("tip").textContent;
+            all("#t2 span.w")[1].dispatchEvent(new KeyboardEvent("keydown",
+              { key: "ArrowLeft", bubbles: true }));
+            result.focus = document.activeElement.textContent;
+            result.low = choose("sort", "low");
+            result.wrong = choose("sort", "wrong");
+            result.errors = choose("outcome", "wrong");
+            result.count = document.getElementById("count").textContent;
+            choose("outcome", "");
+            result.predicted = choose("predicted", "1");
+            result.unsure = choose("confidence", "0.5 0.7");
+            result.sure = choose("confidence", "0.7 0.9");
+            result.stops = all("#picker button").map((b) => b.tabIndex);
+            const box = all("#t1 details")[0];
+            box.open = true;
+            box.dispatchEvent(new Event("toggle"));
+            result.cells = all("#t1 td.w").map((td) => td.textContent);
+            return result;
+            """,
+        )
+        assert result == {
+            "overall": ["1.000", "0.714"],
+            "head": ["0.333", "1.000"],
+            "words": ["c", "😍"],
+            "tip": "😍 · 75% in head 2",
+            "focus": "c",
+            "low": "t3 t1 t2",
+            "wrong": "t1 t2 t3",
+            "errors": "t1",
+            "count": "1 of 3 shown",
+            "predicted": "t1 t3",
+            "unsure": "t3",
+            "sure": "t1",
+            "stops": [-1, -1, 0, -1],
+            "cells": ["58", "75", "25", "75", "42", "25", "75", "25"],
+        }
+
+    def test_cards_are_shaded_when_they_come_near(self, tmp_path):
+        result = self.drive(
+            tmp_path,
+            (explanation("a b") for _ in range(30)),
+            """
+            const state = (id) => {
+              const w = document.querySelector(`#${id} span.w`);
+              return w && w.style.getPropertyValue("--w");
+            };
+            const target = document.getElementById("t30");
+            const result = [state("t1"), state("t30")];
+            intersect([{ target, isIntersecting: true }]);
+            result.push(state("t30"));
+            document.querySelectorAll("#picker button")[2].click();
+            result.push(state("t30"));
+            intersect([{ target, isIntersecting: false }]);
+            document.querySelectorAll("#picker button")[0].click();
+            result.push(state("t30"));
+            intersect([{ target, isIntersecting: true }]);
+            result.push(state("t30"));
+            return result;
+            """,
+        )
+        assert result == ["1.000", None, "1.000", "0.333", "0.333", "1.000"]
