@@ -46,7 +46,7 @@ _RULES = (
         "two words written as one",
     ),
     (
-        r"(``?|--+|\B&|&\B|\B[,:]|[,:]\B)|([,:])([A-Za-z_])",
+        r"(``?|\B&|&\B|\B[,:]|[,:]\B)|([,:])([A-Za-z_])",
         r" \1\2 \3",
         "1,000 and 53:11 and R&B stay whole, other such signs do not",
     ),
@@ -58,7 +58,7 @@ _RULES = (
     ),
     (
         rf"(\b(?:\d*(?:[A-Za-z]\.)+[A-Za-z]|(?i:{_ABBREVIATIONS}))\.)"
-        rf"({_WORD_END})|(\b[B-HJ-Z]\. )|(\.\.+)|([.\-])({_WORD_END})",
+        rf"({_WORD_END})|(\b[B-HJ-Z]\. )|(\.\.+|--+)|([.\-])({_WORD_END})",
         r"\1\2\3 \4\5 \6",
         "a period ends a word, unless that is U.S., Mr. or an initial",
     ),
@@ -235,6 +235,13 @@ class TextPreprocessor(keras.layers.Layer):
             self._set_characters(characters)
         if vocabulary is not None:
             self._set_vocabulary(vocabulary)
+        self.built = True
+
+    # Keras takes tensors alone; lists of strings are what a user has at hand.
+    def __call__(self, texts, **kwargs):
+        if not isinstance(texts, keras.KerasTensor):
+            texts = _to_strings(texts)
+        return super().__call__(texts, **kwargs)
 
     def call(self, texts):
         self._check_vocabulary()
@@ -279,7 +286,7 @@ class TextPreprocessor(keras.layers.Layer):
     def get_vocabulary(self):
         """The token of each id; `""` for padding, `"[UNK]"` for the oov ids."""
         self._check_vocabulary()
-        words = _read_lines(self._path)
+        words = _read_lines(self._vocabulary_path)
         return [PADDING, *[UNKNOWN] * self.num_oov_indices, *words]
 
     def vocabulary_size(self):
@@ -307,7 +314,7 @@ class TextPreprocessor(keras.layers.Layer):
         """Writes the vocabulary file; Keras calls it for `.keras` files."""
         if self._table is None:
             return
-        words = _read_lines(self._path)[self.prepend_null :]
+        words = _read_lines(self._vocabulary_path)[self.prepend_null :]
         _write_lines(pathlib.Path(dir_path) / _VOCABULARY_FILE, words)
 
     def load_assets(self, dir_path):
@@ -365,7 +372,7 @@ class TextPreprocessor(keras.layers.Layer):
             config["characters"] = _read_lines(characters)
         try:
             return cls(vocabulary=folder / _VOCABULARY_FILE, **config)
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             raise ValueError(f"{path}: {error}") from None
 
     def _check_vocabulary(self):
@@ -390,13 +397,13 @@ class TextPreprocessor(keras.layers.Layer):
         # copies it, wherever the words came from.
         folder = tempfile.mkdtemp(prefix="vocabulary_")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-        self._path = os.path.join(folder, _VOCABULARY_FILE)
-        _write_lines(pathlib.Path(self._path), vocabulary)
+        self._vocabulary_path = os.path.join(folder, _VOCABULARY_FILE)
+        _write_lines(pathlib.Path(self._vocabulary_path), vocabulary)
         self._num_words = len(vocabulary)
         with tf.init_scope():
             self._table = tf.lookup.StaticHashTable(
                 tf.lookup.TextFileInitializer(
-                    self._path,
+                    self._vocabulary_path,
                     tf.string,
                     tf.lookup.TextFileIndex.WHOLE_LINE,
                     tf.int64,

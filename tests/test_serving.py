@@ -1,4 +1,5 @@
 import json
+import pathlib
 import shutil
 import sys
 import tempfile
@@ -149,6 +150,9 @@ def test_folder(exported, model):
     requirements = json.loads(
         (exported / "assets.extra/requirements.json").read_text()
     )
+    (exported.parent / "ordinary").mkdir()
+    ordinary = (exported.parent / "ordinary").stat().st_mode
+    assert exported.stat().st_mode == ordinary
     assert requirements.pop("keras_selfattn")
     assert requirements == {
         "keras": keras.__version__,
@@ -165,6 +169,8 @@ def test_graph_holds_no_path(exported):
     graph = (exported / "saved_model.pb").read_bytes()
     assert tempfile.gettempdir().encode() + b"/" not in graph
     assert b"site-packages" not in graph
+    package = pathlib.Path(serving.__file__).parent
+    assert str(package).encode() not in graph
 
 
 def test_tables_of_other_vocabularies_have_other_names(exported, tmp_path):
@@ -177,7 +183,8 @@ def test_tables_of_other_vocabularies_have_other_names(exported, tmp_path):
         return name
 
     same = serving.export(tiny_classifier(), tmp_path / "same")
-    other = serving.export(tiny_classifier(["food"]), tmp_path / "other")
+    words = [".", "n't", "food", "bad", "good"]
+    other = serving.export(tiny_classifier(words), tmp_path / "other")
     assert name(same) == name(exported)
     assert name(other) != name(exported)
     # A table that is not from a file has a counter for a name, which another

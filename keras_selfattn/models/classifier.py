@@ -50,6 +50,46 @@ class Classifier(keras.Model):
     def preprocessor(self, value):
         object.__setattr__(self, "_text", (value,))
 
+    def preprocess(self, texts):
+        """The inputs of the model for raw texts.
+
+        Args:
+            texts: List of strings; for a model of pairs, of pairs of strings.
+
+        Returns:
+            The dictionary of tensors that the model takes.
+
+        Raises:
+            ValueError: if the model has no preprocessor, or if strings are
+                given where pairs are expected, or pairs for strings.
+        """
+        if self.preprocessor is None:
+            raise ValueError(
+                f"The model {self.name!r} reads raw texts only with a "
+                "`preprocessor`. Received one without"
+            )
+        prefixes = ("",)
+        if "premise_token_ids" in self.input:
+            prefixes = ("premise_", "hypothesis_")
+        columns = [[text] if isinstance(text, str) else text for text in texts]
+        for text in columns:
+            if len(text) != len(prefixes):
+                expected = "a string" if len(prefixes) == 1 else "a pair"
+                raise ValueError(
+                    f"The model {self.name!r} takes {expected} a row. "
+                    f"Received: {text!r}"
+                )
+        return {
+            prefix + name: ids
+            for prefix, column in zip(
+                prefixes, zip(*columns, strict=True), strict=True
+            )
+            for name, ids in self.preprocessor(
+                # A lone surrogate has no bytes of its own.
+                [text.encode("utf-8", "replace") for text in column]
+            ).items()
+        }
+
     def attention_model(self):
         """A model of the same inputs that gives the attention scores."""
         return keras.Model(
@@ -107,7 +147,7 @@ class Classifier(keras.Model):
             tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent)
         )
         try:
-            self.save_weights(beside / WEIGHTS_FILE)
+            self._save_weights_alone(beside / WEIGHTS_FILE)
             if self.preprocessor is not None:
                 self.preprocessor.save(beside)
             config = {
@@ -128,3 +168,12 @@ class Classifier(keras.Model):
                 os.replace(beside, folder)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
+
+    def _save_weights_alone(self, path):
+        # Keras would save the optimizer's state with the weights.
+        optimizer = getattr(self, "optimizer", None)
+        self.optimizer = None
+        try:
+            self.save_weights(path)
+        finally:
+            self.optimizer = optimizer

@@ -12,6 +12,9 @@ from keras_selfattn.models.sentence_pair_classifier import (
     SentencePairClassifier,
 )
 
+# Where the folder of a training run holds its model.
+MODEL_FOLDER = "model"
+
 CLASSES = {
     cls.__name__: cls
     for cls in (
@@ -43,7 +46,7 @@ def from_preset(name, vocabulary_size=None, num_classes=None, **overrides):
     Args:
         name: The name of a preset (see `list_presets`), for a model with
             fresh weights; or the path of a folder that `save_to_preset`
-            wrote, for the model as it was saved.
+            wrote, or of a training run, for the model as it was saved.
         vocabulary_size: Integer, the number of token ids, padding included.
             For the name of a preset only.
         num_classes: Integer, the number of classes. For the name of a preset
@@ -66,6 +69,8 @@ def from_preset(name, vocabulary_size=None, num_classes=None, **overrides):
     'lin2017_yelp'
     """
     folder = pathlib.Path(name)
+    if (folder / MODEL_FOLDER / CONFIG_FILE).is_file():
+        folder = folder / MODEL_FOLDER
     if (folder / CONFIG_FILE).is_file():
         if vocabulary_size or num_classes or overrides:
             raise ValueError(

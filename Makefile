@@ -1,0 +1,40 @@
+# One command a job; `make demo` and `make test` work on a fresh machine.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-slow lint format bench clean
+
+$(VENV)/run: setup.py pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet -e ".[text,viz]"
+	touch $@
+
+$(VENV)/develop: setup.py pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet -e ".[all]"
+	touch $@ $(VENV)/run
+
+demo: $(VENV)/run
+	rm -rf runs/demo
+	$(BIN)/keras-selfattn demo --output runs/demo
+
+test: $(VENV)/develop
+	$(BIN)/python -m pytest
+
+test-slow: $(VENV)/develop
+	$(BIN)/python -m pytest -m slow
+
+lint: $(VENV)/develop
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: $(VENV)/develop
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/develop
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) runs build dist *.egg-info

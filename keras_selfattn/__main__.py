@@ -1,0 +1,5 @@
+import sys
+
+from keras_selfattn.cli import main
+
+sys.exit(main())

@@ -1,0 +1,117 @@
+"""How well a classifier does on labelled texts."""
+
+import dataclasses
+
+import numpy as np
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+    """The counts of a classifier's answers, and what follows from them.
+
+    Attributes:
+        labels: List of the names of the classes.
+        confusion: Integer array of shape `(classes, classes)`: rows are the
+            true classes, columns the predicted ones.
+    """
+
+    labels: list
+    confusion: np.ndarray
+
+    @property
+    def accuracy(self):
+        """The share of right answers."""
+        return float(np.trace(self.confusion) / self.confusion.sum())
+
+    def per_class(self):
+        """Precision, recall, F1 and the number of rows of each class.
+
+        Returns:
+            A dictionary by label of dictionaries with the keys
+            `"precision"`, `"recall"`, `"f1"` and `"rows"`. A share of
+            nothing is 0.
+        """
+        right = np.diag(self.confusion)
+        predicted = self.confusion.sum(axis=0)
+        rows = self.confusion.sum(axis=1)
+        return {
+            label: {
+                "precision": right[i] / max(predicted[i], 1),
+                "recall": right[i] / max(rows[i], 1),
+                "f1": 2 * right[i] / max(predicted[i] + rows[i], 1),
+                "rows": int(rows[i]),
+            }
+            for i, label in enumerate(self.labels)
+        }
+
+
+def predict(model, texts, batch_size=64):
+    """Class probabilities of texts, a batch at a time.
+
+    Args:
+        model: A classifier with its `preprocessor`.
+        texts: Iterable of strings, or of pairs of strings.
+        batch_size: Integer.
+
+    Yields:
+        For each batch, the list of its texts and the float32 array of
+        probabilities, of shape `(B, num_classes)`.
+    """
+    import tensorflow as tf
+
+    compiled = tf.function(
+        lambda inputs: model(inputs, training=False), reduce_retracing=True
+    )
+    for chunk in chunks(texts, batch_size):
+        inputs = model.preprocess(chunk)
+        yield chunk, compiled(inputs).numpy()
+
+
+def chunks(rows, size):
+    """Lists of up to `size` rows of an iterable."""
+    chunk = []
+    for row in rows:
+        chunk.append(row)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+def evaluate(model, records, batch_size=64):
+    """Compare a classifier's answers with the labels.
+
+    Args:
+        model: A classifier with its `preprocessor` and `labels`.
+        records: Iterable of `(text, label)`.
+        batch_size: Integer.
+
+    Returns:
+        An `Evaluation`.
+
+    Raises:
+        ValueError: if there are no records, or a label that the model does
+            not know.
+    """
+    ids = {label: i for i, label in enumerate(model.labels)}
+    confusion = np.zeros((len(ids), len(ids)), dtype="int64")
+    gold = []
+
+    def texts():
+        for row, (text, label) in enumerate(records, start=1):
+            if label not in ids:
+                raise ValueError(
+                    f"Unknown label of text {row}: the model knows "
+                    f"{', '.join(model.labels)}. Received: {label!r}"
+                )
+            gold.append(ids[label])
+            yield text
+
+    for _, probabilities in predict(model, texts(), batch_size):
+        predicted = probabilities.argmax(axis=-1)
+        np.add.at(confusion, (gold[: len(predicted)], predicted), 1)
+        del gold[: len(predicted)]
+    if not confusion.sum():
+        raise ValueError("There is nothing to evaluate: no text was given")
+    return Evaluation(list(model.labels), confusion)

@@ -1,0 +1,50 @@
+import numpy as np
+import pytest
+
+from keras_selfattn.evaluation import Evaluation
+from keras_selfattn.evaluation import evaluate
+from tests.tiny_classifier import tiny_classifier
+
+
+def test_figures_of_a_confusion_matrix():
+    # Of 4 "a" 3 are found; of 6 answers "a" 3 are wrong.
+    result = Evaluation(
+        ["a", "b", "c"], np.array([[3, 1, 0], [3, 2, 0], [0, 0, 0]])
+    )
+    assert result.accuracy == 5 / 9
+    figures = result.per_class()
+    assert figures["a"] == {
+        "precision": 0.5,
+        "recall": 0.75,
+        "f1": 0.6,
+        "rows": 4,
+    }
+    assert figures["b"]["precision"] == pytest.approx(2 / 3)
+    assert figures["c"] == {"precision": 0, "recall": 0, "f1": 0, "rows": 0}
+
+
+def test_counts_each_text_under_its_label():
+    model = tiny_classifier()
+    texts = ["good food", "", "bad", "the food was good ! " * 9, "x"]
+    answers = model(model.preprocess(texts)).numpy().argmax(axis=-1)
+    gold = [0, 1, 1, 0, 0]
+    result = evaluate(
+        model,
+        ((t, model.labels[g]) for t, g in zip(texts, gold, strict=True)),
+        batch_size=2,
+    )
+    expected = np.zeros_like(result.confusion)
+    for true, answer in zip(gold, answers, strict=True):
+        expected[true, answer] += 1
+    np.testing.assert_array_equal(result.confusion, expected)
+
+
+def test_an_unknown_label_is_named():
+    with pytest.raises(ValueError, match="text 2.*'unheard'"):
+        model = tiny_classifier()
+        evaluate(model, [("a", model.labels[0]), ("b", "unheard")])
+
+
+def test_nothing_to_evaluate():
+    with pytest.raises(ValueError, match="nothing to evaluate"):
+        evaluate(tiny_classifier(), [])
