@@ -2,30 +2,29 @@
 
 import importlib
 
+# Loaded with the package, so that saved models find their classes.
+from keras_selfattn import layers as layers
+from keras_selfattn import models as models
+from keras_selfattn import optimizers as optimizers
+from keras_selfattn import regularizers as regularizers
+from keras_selfattn import text as text
+
 __version__ = "0.1.0"
 
-_ROOMS = (
-    "callbacks",
+_AT_FIRST_USE = (
     "data",
-    "layers",
-    "models",
-    "optimizers",
-    "regularizers",
+    "evaluation",
     "serving",
-    "text",
     "training",
-    "tuning",
     "visualization",
 )
 
 
-# Rooms load at first use, so that a Keras script pays neither for the text
-# pipeline nor for optional packages that it does not touch.
 def __getattr__(name):
-    if name in _ROOMS:
+    if name in _AT_FIRST_USE:
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__():
-    return sorted([*globals(), *_ROOMS])
+    return sorted([*globals(), *_AT_FIRST_USE])

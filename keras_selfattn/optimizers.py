@@ -46,7 +46,7 @@ class Adagrad(_AddsUpRows, keras.optimizers.Adagrad):
 OPTIMIZERS = {"sgd": SGD, "adam": Adam, "adagrad": Adagrad}
 
 
-def get(name, **arguments):
+def get(name, /, **arguments):
     """An optimizer by its name.
 
     Args:

@@ -107,7 +107,7 @@ class HeadDiversity(keras.regularizers.Regularizer):
 
     >>> import numpy as np
     >>> heads = np.array([[[0.0, 0.0], [0.0, 0.5], [0.0, 2.0]]])
-    >>> float(HeadDiversity(factor=2.0)(heads))
+    >>> round(float(HeadDiversity(factor=2.0)(heads)), 5)
     1.5
     """
 

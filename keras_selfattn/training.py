@@ -129,6 +129,7 @@ def train(
         "dev_rows": len(dev_data),
     }
     compile_model(model, training)
+    run.start()
     fit(
         model,
         train_data,
@@ -301,6 +302,7 @@ class Run:
     def __init__(self, folder, settings, resume=False):
         self.folder = pathlib.Path(folder)
         self.history = []
+        self.settings = settings
         path = self.folder / SETTINGS_FILE
         if resume:
             self._check_settings(path, settings)
@@ -312,9 +314,12 @@ class Run:
                 f"The folder of a run must be new. {self.folder} exists; "
                 "to go on with the run in it, ask to resume"
             )
-        else:
-            self.folder.mkdir(parents=True)
-            write_text(path, json.dumps(settings, indent=2) + "\n")
+
+    def start(self):
+        """Make the folder; called once all inputs are known to be good."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(self.settings, indent=2) + "\n"
+        write_text(self.folder / SETTINGS_FILE, text)
 
     def _check_settings(self, path, settings):
         if not path.exists():
@@ -332,16 +337,19 @@ class Run:
                 "A run is resumed with the settings it was started with "
                 f"({path}). Received other values of: {', '.join(different)}"
             )
-        write_text(path, json.dumps(settings, indent=2) + "\n")
 
     def restore(self, model):
         """Give a compiled model the state after the last finished epoch."""
         if not self.history:
             return
         model.optimizer.build(model.trainable_variables)
-        model.load_weights(
-            self.folder / CHECKPOINT_FOLDER / _CHECKPOINT_WEIGHTS
-        )
+        checkpoint = self.folder / CHECKPOINT_FOLDER
+        model.load_weights(checkpoint / _CHECKPOINT_WEIGHTS)
+        state = json.loads((checkpoint / _STATE_FILE).read_text())
+        for variable, value in zip(
+            _random_state(model), state["random_state"], strict=True
+        ):
+            variable.assign(value)
 
     def keep(self, model, logs):
         """Write what is to be kept at the end of an epoch."""
@@ -374,8 +382,14 @@ class Run:
         )
         try:
             model.save_weights(beside / _CHECKPOINT_WEIGHTS)
-            state = json.dumps({"history": self.history})
-            (beside / _STATE_FILE).write_text(state)
+            state = {
+                "history": self.history,
+                "random_state": [
+                    variable.numpy().tolist()
+                    for variable in _random_state(model)
+                ],
+            }
+            (beside / _STATE_FILE).write_text(json.dumps(state))
             target = self.folder / CHECKPOINT_FOLDER
             old = self.folder / f".{CHECKPOINT_FOLDER}-old"
             if target.exists():
@@ -384,6 +398,17 @@ class Run:
             shutil.rmtree(old, ignore_errors=True)
         finally:
             shutil.rmtree(beside, ignore_errors=True)
+
+
+def _random_state(model):
+    """The states of the dropouts, which no weights file of Keras holds."""
+    weights = {id(weight) for weight in model.weights}
+    return [
+        variable
+        for layer in model.layers
+        for variable in layer.variables
+        if id(variable) not in weights
+    ]
 
 
 class _KeepRun(keras.callbacks.Callback):

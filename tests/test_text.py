@@ -117,7 +117,11 @@ any_text = st.text(
 
 @settings(max_examples=300, deadline=None)
 @example(b"").via("nothing")
-@given(st.one_of(any_text.map(lambda x: x.encode("utf-8", "surrogatepass")), st.binary()))
+@given(
+    st.one_of(
+        any_text.map(lambda x: x.encode("utf-8", "surrogatepass")), st.binary()
+    )
+)
 def test_any_bytes(source):
     pytest.importorskip("tensorflow_text")
     core, tf_text = (

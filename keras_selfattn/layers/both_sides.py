@@ -50,13 +50,14 @@ class BothSides(keras.layers.Wrapper):
     def call(self, inputs, mask=None, return_attention_scores=False):
         sides = pair(inputs, _NAMES, self)
         masks = pair_of_masks(mask, _NAMES, self)
-        kwargs = {}
-        if return_attention_scores:
-            kwargs["return_attention_scores"] = True
         results = []
         for side, side_mask in zip(sides, masks, strict=True):
+            # Only what is asked for: not every layer knows both arguments.
+            kwargs = {}
             if side_mask is not None:
                 kwargs["mask"] = side_mask
+            if return_attention_scores:
+                kwargs["return_attention_scores"] = True
             results.append(self.layer(side, **kwargs))
         return tuple(results)
 

@@ -148,17 +148,19 @@ class GeneralizedPooling(IndependentKernelLayer):
 
     def compute_scores(self, inputs, mask):
         """A list of each head's scores `(batch, n, D)`, in float32."""
-        # Head by head: one product over all heads takes longer, and holds
-        # what they share more than once.
-        hidden_kernels = ops.unstack(
-            ops.cast(self.hidden_kernel, inputs.dtype), self.num_heads
-        )
-        score_kernels = ops.unstack(self.score_kernel, self.num_heads)
+
+        def by_head(weight):
+            return ops.unstack(ops.cast(weight, inputs.dtype), self.num_heads)
+
+        hidden_kernels = by_head(self.hidden_kernel)
+        score_kernels = by_head(self.score_kernel)
         if self.use_bias:
-            hidden_biases = ops.unstack(self.hidden_bias, self.num_heads)
-            score_biases = ops.unstack(self.score_bias, self.num_heads)
+            hidden_biases = by_head(self.hidden_bias)
+            score_biases = by_head(self.score_bias)
         mask = ops.expand_dims(mask, -1)
         scores = []
+        # Head by head: one product over all heads takes longer, and holds
+        # what they share more than once.
         for head in range(self.num_heads):
             hidden = ops.matmul(inputs, hidden_kernels[head])
             if self.use_bias:

@@ -1,5 +1,6 @@
 """Models by the name of a preset, or from a folder."""
 
+import inspect
 import json
 import pathlib
 
@@ -84,9 +85,18 @@ def from_preset(name, vocabulary_size=None, num_classes=None, **overrides):
             "A preset needs `vocabulary_size` and `num_classes`. Received: "
             f"vocabulary_size={vocabulary_size!r}, num_classes={num_classes!r}"
         )
-    arguments = {"name": str(name), **preset.model, **overrides}
-    return CLASSES[preset.class_name](
-        vocabulary_size=vocabulary_size, num_classes=num_classes, **arguments
+    model_class = CLASSES[preset.class_name]
+    known = inspect.signature(model_class).parameters
+    for argument in overrides:
+        if argument not in known and argument not in ("name", "trainable"):
+            raise ValueError(
+                f"{preset.class_name} has no argument {argument!r}. It takes: "
+                f"{', '.join(n for n in known if n != 'kwargs')}"
+            )
+    return model_class(
+        vocabulary_size=vocabulary_size,
+        num_classes=num_classes,
+        **{"name": str(name), **preset.model, **overrides},
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 @dataclasses.dataclass
 class Result:
-    """What a layer should give for one batch."""
+    """What a layer should give for one batch, in the order it returns it."""
 
     outputs: list
     scores: list = dataclasses.field(default_factory=list)
@@ -153,3 +153,158 @@ def word_embedding(config, weights, inputs, masks):
         if ids[b, t]:
             outputs[b, t] = table[ids[b, t]]
     return Result([outputs])
+
+
+def head_diversity(regularizer, heads):
+    """`factor` times the batch mean of Σ_{i<j} max(margin − ‖x_i − x_j‖², 0).
+
+    Heads of shape `(B, I, ...)`.
+    """
+    total = 0.0
+    for sentence in heads:
+        for j in range(len(sentence)):
+            for i in range(j):
+                distance = ((sentence[i] - sentence[j]) ** 2).sum()
+                total += max(regularizer.margin - distance, 0.0)
+    return regularizer.factor * total / len(heads)
+
+
+def generalized_pooling(config, weights, inputs, masks):
+    (states,), (mask,) = inputs, masks
+    hidden_kernel, hidden_bias, score_kernel, score_bias = weights
+    batch, steps, features = states.shape
+    heads = config["num_heads"]
+    embedding = np.zeros((batch, heads, features))
+    scores = np.zeros((batch, heads, steps, features))
+    for b, i, d in np.ndindex(batch, heads, features):
+        kept = np.flatnonzero(mask[b])
+        if not len(kept):
+            continue
+        hidden = np.tanh(states[b, kept] @ hidden_kernel[i] + hidden_bias[i])
+        logits = hidden @ score_kernel[i, :, d] + score_bias[i, d]
+        scores[b, i, kept, d] = softmax(logits)
+        for t in kept:
+            embedding[b, i, d] += scores[b, i, t, d] * states[b, t, d]
+    penalty = sum(
+        head_diversity(config[f"{subject}_regularizer"], heads)
+        for subject, heads in (
+            ("parameter", hidden_kernel[np.newaxis]),
+            ("attention", scores),
+            ("embedding", embedding),
+        )
+    )
+    return Result([embedding], [scores], penalty)
+
+
+def feed_forward(x, weights):
+    for kernel, bias in zip(weights[::2], weights[1::2], strict=True):
+        x = np.maximum(x @ kernel + bias, 0)
+    return x
+
+
+def decomposable_attention(config, weights, inputs, masks):
+    layers = 2 * len(config["attend_units"])
+    attend, compare = weights[:layers], weights[layers:]
+    batch, units = len(inputs[0]), config["compare_units"][-1]
+    outputs = np.zeros((batch, 2 * units))
+    lengths = [x.shape[1] for x in inputs]
+    scores = [np.zeros((batch, *lengths)), np.zeros((batch, *lengths[::-1]))]
+    for b in range(batch):
+        kept = [np.flatnonzero(mask[b]) for mask in masks]
+        for side in range(2):
+            words, others = inputs[side][b], inputs[1 - side][b]
+            for i in kept[side]:
+                counterpart = np.zeros(words.shape[1])
+                if len(kept[1 - side]):
+                    logits = [
+                        feed_forward(words[i], attend)
+                        @ feed_forward(others[j], attend)
+                        for j in kept[1 - side]
+                    ]
+                    row = softmax(np.array(logits))
+                    scores[side][b, i, kept[1 - side]] = row
+                    counterpart = row @ others[kept[1 - side]]
+                outputs[b, side * units : (side + 1) * units] += feed_forward(
+                    np.concatenate([words[i], counterpart]), compare
+                )
+    return Result([outputs], scores)
+
+
+def intra_sentence_attention(config, weights, inputs, masks):
+    (words,), (mask,) = inputs, masks
+    *attention, distance_bias = weights
+    longest = config["max_distance"]
+    batch, steps, features = words.shape
+    outputs = np.zeros((batch, steps, 2 * features))
+    scores = np.zeros((batch, steps, steps))
+    for b in range(batch):
+        kept = np.flatnonzero(mask[b])
+        hidden = feed_forward(words[b, kept], attention)
+        for i, t in enumerate(kept):
+            logits = np.zeros(len(kept))
+            for j in range(len(kept)):
+                near = abs(i - j) <= longest
+                bias = distance_bias[i - j + longest if near else -1]
+                logits[j] = hidden[i] @ hidden[j] + bias
+            scores[b, t, kept] = softmax(logits)
+            aligned = scores[b, t, kept] @ words[b, kept]
+            outputs[b, t] = np.concatenate([words[b, t], aligned])
+    return Result([outputs], [scores])
+
+
+def pruned_dense(config, weights, inputs, masks):
+    (matrices,) = inputs
+    row_kernel, row_bias, column_kernel, column_bias = weights
+    batch, r, features = matrices.shape
+    rows = np.zeros((batch, r, config["row_units"]))
+    columns = np.zeros((batch, features, config["column_units"]))
+    for b, matrix in enumerate(matrices):
+        for i in range(r):
+            rows[b, i] = np.tanh(matrix[i] @ row_kernel[i] + row_bias[i])
+        for j in range(features):
+            columns[b, j] = np.tanh(
+                matrix[:, j] @ column_kernel[j] + column_bias[j]
+            )
+    return Result([rows, columns])
+
+
+def gated_encoder(config, weights, inputs, masks):
+    left, right = inputs
+    left_kernel, right_kernel = weights
+    outputs = np.zeros((*left.shape[:2], config["units"]))
+    for b, i in np.ndindex(left.shape[:2]):
+        outputs[b, i] = (left[b, i] @ left_kernel[i]) * (
+            right[b, i] @ right_kernel[i]
+        )
+    return Result([outputs])
+
+
+def character_cnn(config, weights, inputs, masks):
+    (ids,) = inputs
+    embeddings, *windows = weights
+    filters = config["filters"]
+    outputs = np.zeros((*ids.shape[:2], filters * len(config["kernel_sizes"])))
+    for b, t, place in np.ndindex(*ids.shape[:2], len(config["kernel_sizes"])):
+        kernel, bias = windows[2 * place : 2 * place + 2]
+        best = outputs[b, t, place * filters : (place + 1) * filters]
+        word = ids[b, t]
+        for c in np.flatnonzero(word):
+            value = bias.copy()
+            for k in range(len(kernel)):
+                at = c + k - (len(kernel) - 1) // 2
+                if 0 <= at < len(word) and word[at]:
+                    value += embeddings[word[at]] @ kernel[k]
+            # ReLU, because `best` starts from 0.
+            np.maximum(best, value, out=best)
+    return Result([outputs])
+
+
+def both_sides(config, weights, inputs, masks):
+    left, right = (
+        structured_self_attention(config, weights, [side], [mask])
+        for side, mask in zip(inputs, masks, strict=True)
+    )
+    return Result(
+        left.outputs + left.scores + right.outputs + right.scores,
+        penalty=left.penalty + right.penalty,
+    )

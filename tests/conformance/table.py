@@ -6,6 +6,7 @@ import keras
 import numpy as np
 
 from keras_selfattn import layers
+from keras_selfattn.regularizers import HeadDiversity
 from keras_selfattn.regularizers import Orthogonality
 from tests.conformance import references
 
@@ -16,15 +17,18 @@ class Row:
 
     Attributes:
         layer: The class.
-        config: Constructor arguments, none of them at its default.
+        config: Constructor arguments, none of them at its default; a
+            wrapper's are those of the layer that it wraps.
+        wraps: The class of the layer inside, for a wrapper.
         input_shapes: A shape for each input, batch first.
         reference: The function of `references.py` with the equation.
         weights: Shape of each weight by name, in the order of
             `layer.weights`.
         penalties: The arguments that hold a penalty.
-        steps: For each output, and then for each of the scores, the axes of
-            steps: `{axis: number of the input}`.
-        ids: Largest id plus 1, for a layer that takes ids.
+        steps: For each tensor returned, scores included, the axes of steps:
+            `{axis: number of the input}`.
+        ids: Largest id plus 1, for a layer that takes ids, of words or, at
+            rank 3, of their characters.
         takes_mask: Whether `call` takes a mask.
         holes: Whether a masked step amid others is as if it were not there.
         wrong_arguments: Pairs of constructor arguments and a part of the
@@ -38,6 +42,7 @@ class Row:
     input_shapes: tuple
     reference: object
     weights: dict
+    wraps: type = None
     penalties: tuple = ()
     steps: tuple = ({},)
     ids: int = 0
@@ -54,9 +59,16 @@ class Row:
     def gives_scores(self):
         return "return_attention_scores" in self.layer.call.__code__.co_varnames
 
+    def create(self, **overrides):
+        """The layer, not yet built."""
+        config = {**self.config, **overrides}
+        if self.wraps is None:
+            return self.layer(**config)
+        return self.layer(self.wraps(**config))
+
     def make(self, **overrides):
         """The layer, built, with weights drawn from a fixed seed."""
-        layer = self.layer(**{**self.config, **overrides})
+        layer = self.create(**overrides)
         shapes = self.input_shapes
         layer.build(shapes[0] if len(shapes) == 1 else shapes)
         rng = np.random.default_rng(1)
@@ -75,6 +87,9 @@ class Row:
             if self.ids:
                 values = rng.integers(1, self.ids, shape).astype("int32")
                 values[~mask] = 0
+                if len(shape) == 3:
+                    lengths = rng.integers(1, shape[2] + 1, (*shape[:2], 1))
+                    values *= np.arange(shape[2]) < lengths
             else:
                 values = rng.normal(size=shape).astype("float32")
             inputs.append(values)
@@ -202,6 +217,197 @@ ROWS = [
         steps=({1: 0},),
         ids=7,
         takes_mask=False,
+    ),
+    Row(
+        layers.GeneralizedPooling,
+        {
+            "attention_dim": 7,
+            "num_heads": 2,
+            "activation": "tanh",
+            "parameter_regularizer": HeadDiversity(0.3, margin=60.0),
+            "attention_regularizer": HeadDiversity(0.2, margin=9.0),
+            "embedding_regularizer": HeadDiversity(0.1, margin=20.0),
+            "kernel_initializer": "he_normal",
+        },
+        ((3, 5, 4),),
+        references.generalized_pooling,
+        {
+            "hidden_kernel": (2, 4, 7),
+            "hidden_bias": (2, 7),
+            "score_kernel": (2, 7, 4),
+            "score_bias": (2, 4),
+        },
+        penalties=(
+            "parameter_regularizer",
+            "attention_regularizer",
+            "embedding_regularizer",
+        ),
+        steps=({}, {2: 0}),
+        wrong_arguments=(
+            ({"attention_dim": 0}, "attention_dim=0"),
+            ({"num_heads": 1.5}, "num_heads=1.5"),
+        ),
+        wrong_shapes=((((3, 5),), r"rank 3.*\(3, 5\)"),),
+        # Adding a constant to all steps changes no softmax over the steps.
+        zero_gradients=("score_bias",),
+    ),
+    Row(
+        layers.DecomposableAttention,
+        {
+            "attend_units": [6, 2],
+            "compare_units": [8, 9],
+            "dropout": 0.25,
+            "seed": 3,
+            "kernel_initializer": "he_normal",
+        },
+        ((4, 7, 3), (4, 5, 3)),
+        references.decomposable_attention,
+        {
+            "attend_kernel_0": (3, 6),
+            "attend_bias_0": (6,),
+            "attend_kernel_1": (6, 2),
+            "attend_bias_1": (2,),
+            "compare_kernel_0": (6, 8),
+            "compare_bias_0": (8,),
+            "compare_kernel_1": (8, 9),
+            "compare_bias_1": (9,),
+        },
+        steps=({}, {1: 0, 2: 1}, {1: 1, 2: 0}),
+        wrong_arguments=(
+            ({"attend_units": 3}, "attend_units=3"),
+            ({"compare_units": ()}, r"at least one.*compare_units=\(\)"),
+            ({"dropout": 1.0}, "dropout=1.0"),
+        ),
+        wrong_shapes=(
+            (((2, 3, 4),), r"pair.*premise, hypothesis.*\(2, 3, 4\)"),
+            (((2, 3, 4), (2, 3)), r"rank 3.*\(2, 3\)"),
+            (
+                ((2, 3, 4), (2, 3, 5)),
+                r"features.*\(2, 3, 4\) \(premise\).*\(2, 3, 5\) \(hypothesis",
+            ),
+        ),
+    ),
+    Row(
+        layers.IntraSentenceAttention,
+        {
+            "attention_units": [6, 3],
+            "max_distance": 2,
+            "dropout": 0.25,
+            "seed": 3,
+            "kernel_initializer": "he_normal",
+        },
+        ((4, 7, 5),),
+        references.intra_sentence_attention,
+        {
+            "attention_kernel_0": (5, 6),
+            "attention_bias_0": (6,),
+            "attention_kernel_1": (6, 3),
+            "attention_bias_1": (3,),
+            "distance_bias": (6,),
+        },
+        steps=({1: 0}, {1: 0, 2: 0}),
+        wrong_arguments=(
+            ({"attention_units": []}, r"at least one.*attention_units=\(\)"),
+            ({"max_distance": 0}, "max_distance=0"),
+            ({"dropout": -0.1}, "dropout=-0.1"),
+        ),
+        wrong_shapes=((((3, 5),), r"rank 3.*\(3, 5\)"),),
+    ),
+    Row(
+        layers.PrunedDense,
+        {
+            "row_units": 5,
+            "column_units": 6,
+            "activation": "tanh",
+            "bias_initializer": "ones",
+        },
+        ((3, 2, 4),),
+        references.pruned_dense,
+        {
+            "row_kernel": (2, 4, 5),
+            "row_bias": (2, 5),
+            "column_kernel": (4, 2, 6),
+            "column_bias": (4, 6),
+        },
+        steps=({}, {}),
+        takes_mask=False,
+        wrong_arguments=(
+            ({"row_units": None, "column_units": None}, "None.*None"),
+            ({"row_units": 0}, "row_units=0"),
+            ({"column_units": 2.0}, "column_units=2.0"),
+        ),
+        wrong_shapes=((((3, 5),), r"rank 3.*\(3, 5\)"),),
+    ),
+    Row(
+        layers.GatedEncoder,
+        {"units": 5, "kernel_initializer": "he_normal"},
+        ((3, 2, 4), (3, 2, 4)),
+        references.gated_encoder,
+        {"left_kernel": (2, 4, 5), "right_kernel": (2, 4, 5)},
+        takes_mask=False,
+        wrong_arguments=(({"units": 0}, "units=0"),),
+        wrong_shapes=(
+            (((2, 3, 4),), r"pair.*left, right.*\(2, 3, 4\)"),
+            (
+                ((2, 3, 4), (2, 5, 4)),
+                r"\(2, 3, 4\) \(left\).*\(2, 5, 4\) \(right\)",
+            ),
+        ),
+    ),
+    Row(
+        layers.CharacterCNN,
+        {
+            "vocabulary_size": 9,
+            "embedding_dim": 3,
+            "filters": 7,
+            "kernel_sizes": [2, 5],
+            "bias_initializer": "ones",
+        },
+        ((2, 4, 6),),
+        references.character_cnn,
+        {
+            "embeddings": (9, 3),
+            "kernel_2": (2, 3, 7),
+            "bias_2": (7,),
+            "kernel_5": (5, 3, 7),
+            "bias_5": (7,),
+        },
+        steps=({1: 0},),
+        ids=9,
+        takes_mask=False,
+        wrong_arguments=(
+            ({"vocabulary_size": 0}, "vocabulary_size=0"),
+            ({"filters": "7"}, "filters='7'"),
+            ({"kernel_sizes": 3}, "kernel_sizes=3"),
+            ({"kernel_sizes": ()}, r"at least one.*kernel_sizes=\(\)"),
+        ),
+        wrong_shapes=((((3, 5),), r"rank 3.*\(3, 5\)"),),
+    ),
+    Row(
+        layers.BothSides,
+        {
+            "name": "shared",
+            "attention_dim": 7,
+            "num_heads": 2,
+            "use_bias": True,
+            "attention_regularizer": Orthogonality(0.3),
+        },
+        ((3, 5, 4), (3, 6, 4)),
+        references.both_sides,
+        {
+            "shared/hidden_kernel": (4, 7),
+            "shared/score_kernel": (7, 2),
+            "shared/hidden_bias": (7,),
+            "shared/score_bias": (2,),
+        },
+        wraps=layers.StructuredSelfAttention,
+        penalties=("attention_regularizer",),
+        steps=({}, {2: 0}, {}, {2: 1}),
+        wrong_shapes=(
+            (((3, 5, 4),), r"pair of inputs.*\(3, 5, 4\)"),
+            (((3, 5), (3, 6)), r"rank 3.*\(3, 5\)"),
+        ),
+        zero_gradients=("shared/score_bias",),
     ),
 ]
 

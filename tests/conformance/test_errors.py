@@ -11,14 +11,14 @@ def test_wrong_arguments(row):
         pytest.skip("the layer checks no argument of its own")
     for overrides, message in row.wrong_arguments:
         with pytest.raises(ValueError, match=message):
-            row.layer(**{**row.config, **overrides})
+            row.create(**overrides)
 
 
 def test_wrong_shapes(row):
     if not row.wrong_shapes:
         pytest.skip("the layer leaves shapes to the Keras layer it extends")
     for shapes, message in row.wrong_shapes:
-        layer = row.layer(**row.config)
+        layer = row.create()
         inputs = [np.zeros(shape, "float32") for shape in shapes]
         with pytest.raises(ValueError, match=message):
             layer(inputs[0] if len(inputs) == 1 else tuple(inputs))

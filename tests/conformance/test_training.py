@@ -10,7 +10,7 @@ from tests.conformance.test_saving import functional
 
 def train(row):
     keras.utils.set_random_seed(4)
-    inner = functional(row, row.layer(**row.config))
+    inner = functional(row, row.create())
     squares = [
         ops.mean(ops.square(ops.cast(x, "float32") - 1.0))
         for x in inner.outputs

@@ -1,0 +1,171 @@
+"""Pretrained word vectors from text files."""
+
+import collections
+import itertools
+import re
+
+import numpy as np
+
+from keras_selfattn.data.lines import line_error
+from keras_selfattn.data.lines import read_lines
+
+_FIRST_ROWS = 100
+_HEADER = re.compile(rb"\d{1,18} \d{1,18}")
+_NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+
+
+def load_word_vectors(path, vocabulary):
+    """The vectors of a vocabulary's words, from a file of many more.
+
+    A word without a vector of its own takes that of the first word in the
+    file that differs from it in letter case only.
+
+    Args:
+        path: Path of a text file of GloVe or word2vec: a word and its numbers
+            a line, separated by single spaces, with or without a first line
+            that gives the number of rows and their width. It may end in
+            `.gz`, or in `.zip` for an archive of one `.txt` or `.vec` file.
+        vocabulary: Sequence of strings.
+
+    Returns:
+        A pair of the vectors, a float32 array of shape
+        `(len(vocabulary), width)` with zeros where there is none, and a
+        boolean array of shape `(len(vocabulary),)`: which words have one.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: with path and line, if the file is damaged or empty, a row
+            isn't as wide as the others, the vector of a wanted word holds
+            something else than finite numbers, or the number of rows isn't
+            the announced one.
+
+    Example:
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "vectors.txt")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("the 0.5 1\\nWorld 2 -3\\n")
+    ...     vectors, found = load_word_vectors(path, ["world", "peace"])
+    >>> vectors.tolist(), found.tolist()
+    ([[2.0, -3.0], [0.0, 0.0]], [True, False])
+    """
+    if isinstance(vocabulary, str):
+        raise ValueError(
+            "`vocabulary` must be a sequence of strings. "
+            f"Received: vocabulary={vocabulary!r}"
+        )
+    announced, width, rows = _read_rows(path)
+    wanted = {}
+    for row, word in enumerate(vocabulary):
+        if word:
+            forms = wanted.setdefault(word.lower(), {})
+            forms.setdefault(word, []).append(row)
+    vectors = np.zeros((len(vocabulary), width), "float32")
+    found = np.zeros(len(vocabulary), bool)
+    seen = set()
+    count = 0
+    for number, line in rows:
+        count += 1
+        word = _word(path, number, line, width)
+        folded = word.lower()
+        forms = wanted.get(folded)
+        if forms is None:
+            continue
+        # Popped, as a repeated word keeps its first vector.
+        targets = forms.pop(word, [])
+        if folded not in seen:
+            seen.add(folded)
+            targets = targets + list(itertools.chain(*forms.values()))
+        if targets:
+            vectors[targets] = _vector(path, number, line, width)
+            found[targets] = True
+    if announced not in (None, count):
+        raise line_error(
+            path, 1, f"{announced} rows as announced there", f"{count}"
+        )
+    return vectors, found
+
+
+def _read_rows(path):
+    """The announced number of rows, their width, and the numbered rows."""
+    rows = (
+        (number, stripped)
+        for number, line in enumerate(read_lines(path), 1)
+        # Some writers end rows with a space.
+        if (stripped := line.rstrip(b" \r\n"))
+    )
+    first = list(itertools.islice(rows, _FIRST_ROWS))
+    announced = None
+    if first and _HEADER.fullmatch(first[0][1]):
+        announced, width = map(int, first.pop(0)[1].split())
+    if not first:
+        raise line_error(path, 1, "a word and its vector", "an empty file")
+    if announced is None:
+        width = _usual_width([line for _, line in first])
+    if not width:
+        number, line = first[0]
+        raise line_error(
+            path, number, "a word, spaces and numbers", _shown(line)
+        )
+    # Before anything is allocated, as a header may say what it likes.
+    _word(path, *first[0], width)
+    return announced, width, itertools.chain(first, rows)
+
+
+def _usual_width(lines):
+    """The commonest width, of the rows without a space in the word if any."""
+    plain, others = collections.Counter(), collections.Counter()
+    for line in lines:
+        cells = line.split(b" ")[1:]
+        numbers = itertools.takewhile(_is_number, reversed(cells))
+        width = len(list(numbers))
+        counter = plain if width == len(cells) else others
+        counter[width] += 1
+    return (plain or others).most_common(1)[0][0]
+
+
+def _is_number(cell):
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _shown(line):
+    return repr(line.decode(errors="replace"))
+
+
+def _word(path, number, line, width):
+    # Only the word is taken out: splitting each row would take most of the
+    # time that reading a file takes.
+    spaces = line.count(b" ")
+    if spaces == width:
+        word = line[: line.index(b" ")]
+    elif spaces > width:
+        word = line.rsplit(b" ", width)[0]
+        # A word may hold spaces, but a number after one is of the vector.
+        if any(map(_NUMBER.fullmatch, word.split(b" ")[1:])):
+            raise line_error(
+                path, number, f"a word, {width} numbers", _shown(line)
+            )
+    else:
+        raise line_error(path, number, f"a word, {width} numbers", _shown(line))
+    # word2vec cuts long words off anywhere, even within a character.
+    return word.decode(errors="surrogateescape")
+
+
+def _vector(path, number, line, width):
+    cells = line.rsplit(b" ", width)[1:]
+    try:
+        with np.errstate(over="ignore"):
+            vector = np.array([float(cell) for cell in cells], "float32")
+    except ValueError as error:
+        raise line_error(path, number, "numbers", str(error)) from error
+    if not np.isfinite(vector).all():
+        position = np.flatnonzero(~np.isfinite(vector))[0]
+        raise line_error(
+            path, number, "finite numbers", _shown(cells[position])
+        )
+    return vector

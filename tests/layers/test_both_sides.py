@@ -1,0 +1,64 @@
+"""`BothSides` calls one layer on each side with that side's own mask."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from keras_selfattn import layers
+
+LEFT = np.array([[[1.0], [2.0], [6.0]]], "float32")
+RIGHT = np.array([[[4.0], [8.0], [9.0]]], "float32")
+FIRST = np.array([[True, False, False]])
+
+
+@pytest.mark.parametrize(
+    "mask, expected",
+    [
+        (None, [3.0, 7.0]),
+        ((FIRST, None), [1.0, 7.0]),
+        ((None, FIRST), [3.0, 4.0]),
+        ((FIRST, FIRST), [1.0, 4.0]),
+    ],
+)
+def test_a_mask_is_of_one_side_alone(mask, expected):
+    pooled = layers.BothSides(layers.MaskedMeanPooling())
+    means = pooled((LEFT, RIGHT), mask=mask)
+    assert [float(ops.squeeze(x)) for x in means] == expected
+
+
+def test_masks_are_handed_on_as_the_shared_layer_does():
+    ids = [keras.Input((None,), dtype="int32") for _ in range(2)]
+    words = [layers.WordEmbedding(5, 3)(x) for x in ids]
+    encoder = layers.StackedBiLSTM(2, use_cudnn=False)
+    states = layers.BothSides(encoder)(words)
+    means = [layers.MaskedMeanPooling()(x) for x in states]
+    model = keras.Model(ids, means)
+    short = [np.array([[1, 2]]), np.array([[3, 4, 2]])]
+    long = [np.pad(x, ((0, 0), (0, 4))) for x in short]
+    for before, after in zip(
+        model([ops.convert_to_tensor(x) for x in short]),
+        model([ops.convert_to_tensor(x) for x in long]),
+        strict=True,
+    ):
+        np.testing.assert_allclose(
+            ops.convert_to_numpy(after),
+            ops.convert_to_numpy(before),
+            rtol=1e-5,
+        )
+
+
+def test_a_pooling_hands_on_no_mask():
+    ids = [keras.Input((None,), dtype="int32") for _ in range(2)]
+    words = [layers.WordEmbedding(5, 4)(x) for x in ids]
+    dense = keras.layers.Dense(2)
+    dense.supports_masking = False
+    # A mask that reached it would be a warning, and so an error.
+    for pooled in layers.BothSides(layers.LastPooling())(words):
+        assert tuple(dense(pooled).shape) == (None, 2)
+
+
+@pytest.mark.parametrize("mask", [FIRST, (FIRST,), (FIRST,) * 3])
+def test_masks_that_are_no_pair(mask):
+    with pytest.raises(ValueError, match="pair of masks.*left, right"):
+        layers.BothSides(layers.MaskedMeanPooling())((LEFT, RIGHT), mask=mask)

@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+from keras import ops
+
+from keras_selfattn.layers import CharacterCNN
+from tests.conformance import references
+
+
+def made(**config):
+    layer = CharacterCNN(**config)
+    layer.build((None, None, None))
+    rng = np.random.default_rng(0)
+    for weight in layer.weights:
+        weight.assign(rng.normal(size=weight.shape))
+    return layer
+
+
+@pytest.fixture
+def layer():
+    return made(
+        vocabulary_size=8, embedding_dim=3, filters=2, kernel_sizes=(1, 3, 4)
+    )
+
+
+# Words of two and four characters, one shorter than each kernel but the
+# first, one that begins with padding, one without any character.
+IDS = np.array(
+    [[[3, 1, 0, 0], [5, 7, 2, 2]], [[6, 0, 0, 0], [0, 4, 5, 0]], [[0] * 4] * 2]
+)
+
+
+def test_words_of_different_lengths(layer):
+    weights = [ops.convert_to_numpy(w).astype(float) for w in layer.weights]
+    config = layer.get_config()
+    (expected,) = references.character_cnn(config, weights, [IDS], None).outputs
+    words = ops.convert_to_numpy(layer(IDS))
+    np.testing.assert_allclose(words, expected, rtol=1e-5, atol=1e-6)
+    assert (words[2] == 0).all()
+    assert (words[:2] != 0).any(axis=-1).all()
+
+
+@pytest.mark.parametrize("widths", [(0, 1), (0, 5), (3, 0)])
+def test_padding_of_characters_changes_nothing(layer, widths):
+    padded = np.pad(IDS, ((0, 0), (0, 0), widths))
+    np.testing.assert_allclose(
+        ops.convert_to_numpy(layer(padded)),
+        ops.convert_to_numpy(layer(IDS)),
+        rtol=1e-5,
+        atol=1e-6,
+    )
+
+
+def test_the_vector_of_padding_is_never_read(layer):
+    before = ops.convert_to_numpy(layer(IDS))
+    table = ops.convert_to_numpy(layer.embeddings).copy()
+    table[0] = np.nan
+    layer.embeddings.assign(table)
+    np.testing.assert_array_equal(ops.convert_to_numpy(layer(IDS)), before)
+
+
+def test_sizes_of_the_paper():
+    layer = CharacterCNN(vocabulary_size=98)
+    layer.build((None, None, 16))
+    assert layer.compute_output_shape((None, None, 16)) == (None, None, 300)
+    windows = sum(size * 15 * 100 + 100 for size in (1, 3, 5))
+    assert layer.count_params() == 98 * 15 + windows
