@@ -2,12 +2,16 @@
 
 import importlib
 
+from keras_selfattn import quiet_start
+
+quiet_start.import_tensorflow()
+
 # Loaded with the package, so that saved models find their classes.
-from keras_selfattn import layers as layers
-from keras_selfattn import models as models
-from keras_selfattn import optimizers as optimizers
-from keras_selfattn import regularizers as regularizers
-from keras_selfattn import text as text
+from keras_selfattn import layers as layers  # noqa: E402
+from keras_selfattn import models as models  # noqa: E402
+from keras_selfattn import optimizers as optimizers  # noqa: E402
+from keras_selfattn import regularizers as regularizers  # noqa: E402
+from keras_selfattn import text as text  # noqa: E402
 
 __version__ = "0.1.0"
 

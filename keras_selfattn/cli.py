@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import os
 import pathlib
 import sys
 
@@ -18,8 +17,6 @@ def main(arguments=None):
     Returns:
         The exit code: 0, or 2 where an input is at fault.
     """
-    # TensorFlow's start-up notes would drown the answer.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     options = make_parser().parse_args(arguments)
     try:
         return options.run(options) or 0
@@ -78,6 +75,7 @@ def make_parser():
 
     predict = _command(commands, "predict", run_predict, "classify texts")
     _add_texts(predict)
+    predict.set_defaults(label=None)
 
     explain = _command(
         commands, "explain", run_explain, "show which words count"
@@ -111,16 +109,27 @@ def _command(commands, name, run, summary):
     return parser
 
 
-def _add_columns(parser):
+def _add_text_columns(parser):
     parser.add_argument("--text", default="text", help="column of the text")
+    parser.add_argument("--text-pair", help="column of a pair's second text")
+
+
+def _add_columns(parser):
+    _add_text_columns(parser)
     parser.add_argument("--label", default="label", help="of the label")
+
+
+def _corpus(path, options):
+    from keras_selfattn.data.corpus import Corpus
+
+    return Corpus(path, options.text, options.label, options.text_pair)
 
 
 def _add_texts(parser):
     parser.add_argument("model", help="folder of a run or of a model")
     parser.add_argument("texts", nargs="*", metavar="TEXT")
     parser.add_argument("--file", help="a file of texts instead")
-    parser.add_argument("--text", default="text", help="column of the text")
+    _add_text_columns(parser)
 
 
 def _assignment(text):
@@ -135,7 +144,6 @@ def _assignment(text):
 
 def run_train(options):
     from keras_selfattn import training
-    from keras_selfattn.data.corpus import Corpus
 
     given = {
         "epochs": options.epochs,
@@ -146,8 +154,8 @@ def run_train(options):
     }
     model = training.train(
         options.preset,
-        Corpus(options.data, options.text, options.label),
-        Corpus(options.dev, options.text, options.label),
+        _corpus(options.data, options),
+        _corpus(options.dev, options),
         options.output,
         vectors=options.vectors,
         seed=options.seed,
@@ -167,12 +175,10 @@ def _report_training(model, folder):
 
 
 def run_evaluate(options):
-    from keras_selfattn.data.corpus import Corpus
     from keras_selfattn.evaluation import evaluate
 
     model = _load(options.model)
-    corpus = Corpus(options.data, options.text, options.label)
-    _print_evaluation(evaluate(model, corpus))
+    _print_evaluation(evaluate(model, _corpus(options.data, options)))
 
 
 def _print_evaluation(evaluation):
@@ -207,26 +213,21 @@ def _load(folder):
     return model
 
 
-def _texts(options, label=None):
-    """The texts that a command is given, and their labels or `None`."""
+def _texts(options):
+    """The texts that a command is given, with their labels or `None`."""
     if bool(options.texts) == bool(options.file):
         raise ValueError("Expected texts, or --file with a file of texts")
-    if options.texts:
-        yield from ((text, None) for text in options.texts)
-        return
-    from keras_selfattn.data.readers import read_records
-
-    fields = [options.text] + ([label] if label else [])
-    for record in read_records(options.file, fields):
-        yield record[options.text], record[label] if label else None
+    if options.file:
+        return _corpus(options.file, options)
+    return [(text, None) for text in options.texts]
 
 
 def run_predict(options):
     from keras_selfattn.evaluation import predict
 
-    texts = [text for text, _ in _texts(options)]
+    texts = _texts(options)
     model = _load(options.model)
-    for batch, probabilities in predict(model, texts):
+    for batch, probabilities in predict(model, (text for text, _ in texts)):
         for text, row in zip(batch, probabilities, strict=True):
             answer = {
                 "label": model.labels[row.argmax()],
@@ -242,7 +243,7 @@ def run_predict(options):
 def run_explain(options):
     from keras_selfattn import visualization
 
-    rows = list(_texts(options, options.label))
+    rows = list(_texts(options))
     explanations = visualization.explain(
         _load(options.model),
         [text for text, _ in rows],
@@ -278,10 +279,15 @@ def run_presets(options):
 
     from keras_selfattn import models
 
-    table = Table("preset", "paper", "row", "published %", "parameters")
+    table = Table()
+    table.add_column("preset", no_wrap=True)
+    for column in ("paper", "row", "published %", "parameters"):
+        table.add_column(column)
     for name in models.list_presets():
         preset = models.get_preset(name)
-        model = models.from_preset(name, vocabulary_size=2, num_classes=2)
+        model = models.from_preset(
+            name, vocabulary_size=2, num_classes=preset.num_classes
+        )
         counts = model.parameter_counts()
         del counts["word vectors"]
         figures = [f"{k} {v}" for k, v in preset.published.items()]

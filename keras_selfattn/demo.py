@@ -17,9 +17,11 @@ MODEL = {
     "units": 64,
     "attention_dim": 64,
     "num_heads": 8,
+    # The paper's 1.0 is for hundreds of thousands of reviews.
+    "attention_penalty": 0.01,
     "hidden_units": 256,
 }
-TRAINING = {"optimizer": "adam", "learning_rate": 2e-3, "epochs": 6}
+TRAINING = {"optimizer": "adam", "learning_rate": 2e-3, "epochs": 5}
 QUESTIONS = (
     "The food was great, but the service was awful.",
     "My friend called it a disaster, but the room was not bad at all.",

@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from keras_selfattn import models
 from keras_selfattn.cli import main
 from keras_selfattn.data.generated import generate_reviews
 
@@ -80,3 +81,24 @@ def test_linked_files_exist():
     for target in re.findall(r"\]\(([^)#]+)\)", README):
         if not target.startswith("http"):
             assert (ROOT / target).exists(), target
+
+
+def test_table_of_presets():
+    rows = {
+        cells[1].strip(" `"): [cell.strip() for cell in cells[2:-1]]
+        for line in README.splitlines()
+        if line.startswith("| `") and len(cells := line.split("|")) == 9
+    }
+    assert list(rows) == models.list_presets()
+    for name, cells in rows.items():
+        preset = models.get_preset(name)
+        model = models.from_preset(
+            name, vocabulary_size=2, num_classes=preset.num_classes
+        )
+        counts = model.parameter_counts()
+        del counts["word vectors"]
+        counts["all"] = sum(counts.values())
+        assert cells[0] == preset.table
+        for figure in preset.published.values():
+            assert str(figure) in cells[1]
+        assert cells[2:] == [f"{count:,}" for count in counts.values()]

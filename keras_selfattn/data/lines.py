@@ -37,8 +37,7 @@ def read_lines(path):
         gzip.BadGzipFile,
         zlib.error,
         zipfile.BadZipFile,
-        # What zipfile raises for encrypted and for exotic archives.
-        NotImplementedError,
+        # What zipfile raises for encrypted and exotic archives.
         RuntimeError,
     ) as error:
         message = line_error(path, number + 1, "an intact file", str(error))

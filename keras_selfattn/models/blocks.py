@@ -53,12 +53,14 @@ class WordRepresentation:
         self,
         vocabulary_size,
         embedding_dim,
+        embeddings_initializer,
         trainable,
         character_vocabulary_size,
     ):
         self.vectors = layers.WordEmbedding(
             vocabulary_size,
             embedding_dim,
+            embeddings_initializer=embeddings_initializer,
             trainable=trainable,
             name="word_vectors",
         )

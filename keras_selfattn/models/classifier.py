@@ -115,6 +115,18 @@ class Classifier(keras.Model):
                 counts[self._group_of[layer.name]] += layer.count_params()
         return counts
 
+    def summary(self, print_fn=None, **kwargs):
+        """Print the layers, and then the parameters of each part.
+
+        Args:
+            print_fn: Function to print with, as in `keras.Model.summary`.
+            **kwargs: Further arguments of `keras.Model.summary`.
+        """
+        super().summary(print_fn=print_fn, **kwargs)
+        counts = self.parameter_counts()
+        lines = [f"{group:>14} {n:>13,}" for group, n in counts.items()]
+        (print_fn or print)("\n".join([" Parameters by part:", *lines]))
+
     def get_config(self):
         return {**self._arguments, "name": self.name}
 

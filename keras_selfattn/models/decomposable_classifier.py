@@ -26,6 +26,8 @@ class DecomposableClassifier(Classifier):
         vocabulary_size: Integer, the number of token ids, padding included.
         num_classes: Integer, the number of classes.
         embedding_dim: Integer, the width of a word vector.
+        embeddings_initializer: Initializer of the word vectors, those of
+            words without a pretrained one included.
         trainable_embeddings: Boolean, whether word vectors are tuned.
         character_vocabulary_size: Integer, the number of character ids, or
             `None` for a model without characters.
@@ -70,6 +72,7 @@ class DecomposableClassifier(Classifier):
         vocabulary_size,
         num_classes,
         embedding_dim=300,
+        embeddings_initializer="uniform",
         trainable_embeddings=False,
         character_vocabulary_size=None,
         projection_dim=200,
@@ -95,6 +98,7 @@ class DecomposableClassifier(Classifier):
         words = blocks.WordRepresentation(
             vocabulary_size,
             embedding_dim,
+            embeddings_initializer,
             trainable_embeddings,
             character_vocabulary_size,
         )

@@ -27,10 +27,21 @@ class Preset:
     training: dict
     published: dict
 
+    @property
+    def num_classes(self):
+        """The number of classes of the paper's corpus."""
+        return 5 if self.class_name == "SentenceClassifier" else 3
+
 
 LIN = "Lin et al. 2017"
 CHEN = "Chen et al. 2018"
 PARIKH = "Parikh et al. 2016"
+
+# Of words without a pretrained vector.
+_GAUSSIAN = {
+    "class_name": "RandomNormal",
+    "config": {"mean": 0.0, "stddev": 1.0},
+}
 
 
 def _lin_sentence(corpus, table, published, **changes):
@@ -121,6 +132,7 @@ def _chen(corpus, figures):
     width = 600 if corpus == "snli" else 300
     model = {
         "embedding_dim": 300,
+        "embeddings_initializer": _GAUSSIAN,
         "trainable_embeddings": not pairs,
         "character_vocabulary_size": 100,
         "units": [width] * 3 if pairs else [width],
@@ -168,6 +180,7 @@ def _chen(corpus, figures):
 def _parikh(table, published, learning_rate, **changes):
     model = {
         "embedding_dim": 300,
+        "embeddings_initializer": _GAUSSIAN,
         "trainable_embeddings": False,
         "projection_dim": 200,
         "attend_units": [200, 200],

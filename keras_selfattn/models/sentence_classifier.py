@@ -25,6 +25,8 @@ class SentenceClassifier(Classifier):
         vocabulary_size: Integer, the number of token ids, padding included.
         num_classes: Integer, the number of classes.
         embedding_dim: Integer, the width of a word vector.
+        embeddings_initializer: Initializer of the word vectors, those of
+            words without a pretrained one included.
         trainable_embeddings: Boolean, whether word vectors are tuned.
         character_vocabulary_size: Integer, the number of character ids, or
             `None` for a model without characters.
@@ -86,6 +88,7 @@ class SentenceClassifier(Classifier):
         vocabulary_size,
         num_classes,
         embedding_dim=100,
+        embeddings_initializer="uniform",
         trainable_embeddings=True,
         character_vocabulary_size=None,
         encoder="bilstm",
@@ -116,6 +119,7 @@ class SentenceClassifier(Classifier):
         words = blocks.WordRepresentation(
             vocabulary_size,
             embedding_dim,
+            embeddings_initializer,
             trainable_embeddings,
             character_vocabulary_size,
         )

@@ -63,6 +63,7 @@ class SentencePairClassifier(Classifier):
         interaction="gated",
         interaction_units=600,
         embedding_dim=300,
+        embeddings_initializer="uniform",
         trainable_embeddings=True,
         character_vocabulary_size=None,
         encoder="bilstm",
@@ -94,6 +95,7 @@ class SentencePairClassifier(Classifier):
         words = blocks.WordRepresentation(
             vocabulary_size,
             embedding_dim,
+            embeddings_initializer,
             trainable_embeddings,
             character_vocabulary_size,
         )

@@ -58,6 +58,9 @@ def _explain(model, texts, gold, batch_size):
             outputs = tf.nn.softmax(outputs)
         labels = model.labels or [str(i) for i in range(outputs.shape[-1])]
         scores = tf.cast(scores, tf.float32).numpy()
+        if scores.ndim == 4:
+            # Generalized pooling weighs each feature by itself.
+            scores = scores.mean(axis=-1)
         for (text, label), tokens, score, output in zip(
             batch, rows, scores, outputs.numpy(), strict=True
         ):

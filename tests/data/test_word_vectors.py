@@ -235,6 +235,19 @@ def test_damaged_zip(write):
         load_word_vectors(path, ["a"])
 
 
+@pytest.mark.parametrize(
+    "place,byte,reason",
+    [(8, 1, "encrypted"), (10, 77, "compression")],
+    ids=["encrypted", "method"],
+)
+def test_unreadable_zip(write, place, byte, reason):
+    path = write(GLOVE, "vectors.zip")
+    content = bytearray(path.read_bytes())
+    content[content.index(b"PK\1\2") + place] = byte
+    path.write_bytes(content)
+    check_error(path, 1, "an intact file", reason)
+
+
 def test_zip_with_other_members(tmp_path):
     path = tmp_path / "vectors.zip"
     with zipfile.ZipFile(path, "w") as archive:

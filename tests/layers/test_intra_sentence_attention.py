@@ -64,9 +64,7 @@ def test_ten_words_by_default():
 def test_outputs_keep_the_mask():
     embedding = keras.layers.Embedding(9, 3, mask_zero=True)
     words = embedding(np.array([[3, 4, 0]]))
-    outputs, scores = IntraSentenceAttention((2,))(
-        words, return_attention_scores=True
-    )
+    outputs = IntraSentenceAttention((2,))(words)
     pooled = keras.layers.GlobalAveragePooling1D()(outputs)
     np.testing.assert_allclose(
         ops.convert_to_numpy(pooled),
@@ -74,4 +72,3 @@ def test_outputs_keep_the_mask():
         rtol=1e-5,
     )
     assert (ops.convert_to_numpy(outputs)[0, 2] == 0).all()
-    assert keras.layers.Layer().compute_mask(scores, None) is None

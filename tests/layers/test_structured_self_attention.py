@@ -38,7 +38,9 @@ def test_penalty_by_hand():
     layer(np.array([[[1.0, 8.0], [0.0, 4.0]]], "float32"))
     # A Aᵀ is [[0.625, 0.375], [0.375, 0.625]]: four squares of 0.375.
     (loss,) = layer.losses
-    np.testing.assert_allclose(float(loss), 2 * 4 * 0.375**2, rtol=1e-5)
+    np.testing.assert_allclose(
+        ops.convert_to_numpy(loss), 2 * 4 * 0.375**2, rtol=1e-5
+    )
 
 
 def test_without_bias_there_are_two_kernels():

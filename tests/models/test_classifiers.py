@@ -77,6 +77,25 @@ def test_parameter_counts_add_up(model):
     assert sum(model.parameter_counts().values()) == model.count_params()
 
 
+def test_summary_names_the_parts_of_the_paper():
+    lines = []
+    small_preset("lin2017_yelp").summary(
+        print_fn=lambda text, **kwargs: lines.append(text)
+    )
+    text = "\n".join(lines)
+    for name in (
+        "word_vectors",
+        "bilstm",
+        "structured_self_attention",
+        "sentence_embedding",
+        "hidden_1",
+        "probabilities",
+    ):
+        assert name in text
+    assert "word vectors            66" in lines[-1]
+    assert "pooling            50" in lines[-1]
+
+
 def test_preset_folder(model, tmp_path):
     model.labels = ["no", "maybe", "yes"]
     model.training_record = {"seed": 3}
