@@ -1,5 +1,6 @@
 import keras
 
+from keras_selfattn.layers import validation
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
 
@@ -14,12 +15,15 @@ class MaskedConv1D(keras.layers.Conv1D):
     Args:
         filters: Integer, the number of features of the output.
         kernel_size: Integer, the number of words each output step sees.
+        dropout: Float, the part of the inputs to drop in training. Defaults
+            to `0.0`.
         **kwargs: Arguments of `keras.layers.Conv1D`, but for `padding` and
             `strides`.
 
     Call arguments:
         inputs: Tensor of shape `(batch, n, D)`.
         mask: Boolean tensor of shape `(batch, n)`, True where a step counts.
+        training: Boolean, whether to apply the dropout.
 
     Returns:
         A tensor of shape `(batch, n, filters)`.
@@ -32,16 +36,23 @@ class MaskedConv1D(keras.layers.Conv1D):
     (2, 5, 4)
     """
 
-    def __init__(self, filters, kernel_size, **kwargs):
+    def __init__(self, filters, kernel_size, dropout=0.0, **kwargs):
         kwargs.update(padding="same", strides=1)
         super().__init__(filters, kernel_size, **kwargs)
+        self.dropout = validation.fraction(dropout, "dropout")
+        self.input_dropout = keras.layers.Dropout(
+            self.dropout, dtype=self.dtype_policy
+        )
         self.supports_masking = True
 
-    def call(self, inputs, mask=None):
+    def call(self, inputs, mask=None, training=None):
         mask = validate_mask(mask, inputs)
-        return zero_masked(super().call(zero_masked(inputs, mask)), mask)
+        inputs = self.input_dropout(
+            zero_masked(inputs, mask), training=training
+        )
+        return zero_masked(super().call(inputs), mask)
 
     def get_config(self):
         config = super().get_config()
         del config["padding"], config["strides"]
-        return config
+        return {**config, "dropout": self.dropout}

@@ -111,7 +111,11 @@ def make_encoder(encoder, units, shortcut, dropout, use_cudnn, kernel_size):
             f"filters. Received: units={units!r}"
         )
     return layers.MaskedConv1D(
-        units, kernel_size, activation="relu", name="convolution"
+        units,
+        kernel_size,
+        activation="relu",
+        dropout=dropout,
+        name="convolution",
     )
 
 

@@ -57,7 +57,7 @@ class SentenceClassifier(Classifier):
             takes the place of the hidden layers.
         column_units: Integer, the pruned hidden units of each column.
         dropout: Float, the dropout before each layer of the classifier.
-        encoder_dropout: Float, the dropout before each layer of the BiLSTM.
+        encoder_dropout: Float, the dropout before each layer of the encoder.
         l2: Float, the L2 factor of the classifier's kernels.
         activation: `"softmax"` for probabilities, `None` for logits.
         use_cudnn: As in `keras.layers.LSTM`.

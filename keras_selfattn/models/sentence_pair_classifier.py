@@ -107,7 +107,9 @@ class SentencePairClassifier(Classifier):
                 pooling,
                 attention_dim,
                 num_heads,
-                parameter_penalty,
+                # Added at each of the two calls, where the equation has it
+                # once.
+                parameter_penalty / 2,
                 attention_penalty,
                 embedding_penalty,
                 margin,

@@ -80,7 +80,7 @@ def test_parameter_counts_add_up(model):
 def test_summary_names_the_parts_of_the_paper():
     lines = []
     small_preset("lin2017_yelp").summary(
-        print_fn=lambda text, **kwargs: lines.append(text)
+        print_fn=lambda text, **kwargs: lines.append(text), line_length=120
     )
     text = "\n".join(lines)
     for name in (
@@ -183,6 +183,15 @@ def test_both_sentences_of_a_pair_count_in_the_penalty():
         overlap = np.einsum("brn,bsn->brs", matrix, matrix) - np.eye(2)
         expected += 0.3 * np.square(overlap).sum(axis=(1, 2)).mean()
     np.testing.assert_allclose(total, expected, rtol=1e-5)
+
+
+def test_the_parameter_penalty_of_a_pair_counts_once():
+    model = small_preset("chen2018_snli", margin=50.0)
+    model(inputs_for(model))
+    kernel = model.get_layer("generalized_pooling_of_both").layer.hidden_kernel
+    first, second = kernel.numpy()
+    expected = 1e-2 * (50.0 - np.square(first - second).sum())
+    np.testing.assert_allclose(float(sum(model.losses)), expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize(
