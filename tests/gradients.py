@@ -31,7 +31,7 @@ def value_and_gradients(function, variables):
             ):
                 return function()
 
-        value, gradients = jax.value_and_grad(stateless)(values)
+        value, gradients = jax.jit(jax.value_and_grad(stateless))(values)
     else:
         import torch
 

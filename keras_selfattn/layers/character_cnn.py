@@ -2,13 +2,11 @@ import keras
 from keras import ops
 
 from keras_selfattn.layers import validation
-from keras_selfattn.layers.independent_kernel_layer import (
-    IndependentKernelLayer,
-)
+from keras_selfattn.layers.kernel_layer import KernelLayer
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class CharacterCNN(IndependentKernelLayer):
+class CharacterCNN(KernelLayer):
     """Word vectors from characters: convolutions and a maximum.
 
     Inputs are the character ids of the words of a sentence. For each kernel

@@ -2,12 +2,10 @@ import keras
 from keras import ops
 
 from keras_selfattn.layers import validation
-from keras_selfattn.layers.independent_kernel_layer import (
-    IndependentKernelLayer,
-)
+from keras_selfattn.layers.kernel_layer import KernelLayer
 
 
-class FeedForwardLayer(IndependentKernelLayer):
+class FeedForwardLayer(KernelLayer):
     """A layer with feed-forward networks of ReLU layers inside.
 
     Args:

@@ -2,9 +2,7 @@ import keras
 from keras import ops
 
 from keras_selfattn.layers import validation
-from keras_selfattn.layers.independent_kernel_layer import (
-    IndependentKernelLayer,
-)
+from keras_selfattn.layers.kernel_layer import KernelLayer
 from keras_selfattn.layers.pairs import pair
 from keras_selfattn.layers.pairs import pair_of_shapes
 
@@ -12,7 +10,7 @@ _NAMES = ("left", "right")
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class GatedEncoder(IndependentKernelLayer):
+class GatedEncoder(KernelLayer):
     """Gated encoder: how two sentence embeddings relate, row by row.
 
     Inputs are the embeddings `L` and `R` of two sentences, each of shape

@@ -2,16 +2,14 @@ import keras
 from keras import ops
 
 from keras_selfattn.layers import validation
-from keras_selfattn.layers.independent_kernel_layer import (
-    IndependentKernelLayer,
-)
+from keras_selfattn.layers.kernel_layer import KernelLayer
 from keras_selfattn.layers.masking import masked_softmax
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class GeneralizedPooling(IndependentKernelLayer):
+class GeneralizedPooling(KernelLayer):
     """Generalized pooling: attention that weighs each feature by itself.
 
     Inputs are the states of the `n` steps of a sentence, `H` of shape

@@ -40,17 +40,40 @@ class KernelLayer(keras.layers.Layer):
         self.bias_constraint = keras.constraints.get(bias_constraint)
         self.supports_masking = True
 
-    def add_kernel(self, name, shape):
-        """A weight with the kernels' initializer, regularizer, constraint."""
-        return self._add("kernel", name, shape)
+    def add_kernel(self, name, shape, matrices=1, **kwargs):
+        """A weight with the kernels' initializer, regularizer, constraint.
+
+        One initializer object gives the same values at every call, so each
+        kernel gets a copy of it: kernels of one shape would start equal.
+
+        Args:
+            name: Name of the weight.
+            shape: Its shape.
+            matrices: Integer, 1 unless the kernel is a stack of this many
+                matrices along its first axis.
+            **kwargs: Further arguments of `add_weight`.
+
+        Returns:
+            The variable.
+        """
+        return self.add_weight(
+            name=name,
+            shape=shape,
+            initializer=_by_matrix(self.kernel_initializer, matrices),
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+            **kwargs,
+        )
 
     def add_bias(self, name, shape):
         """A weight with the biases' initializer, regularizer, constraint."""
-        return self._add("bias", name, shape)
-
-    def _add(self, role, name, shape):
-        settings = {kind: getattr(self, f"{role}_{kind}") for kind in _KINDS}
-        return self.add_weight(name=name, shape=shape, **settings)
+        return self.add_weight(
+            name=name,
+            shape=shape,
+            initializer=self.bias_initializer,
+            regularizer=self.bias_regularizer,
+            constraint=self.bias_constraint,
+        )
 
     def get_config(self):
         config = super().get_config()
@@ -59,3 +82,15 @@ class KernelLayer(keras.layers.Layer):
                 key = f"{role}_{kind}"
                 config[key] = module.serialize(getattr(self, key))
         return config
+
+
+def _by_matrix(initializer, matrices):
+    if isinstance(initializer, keras.initializers.Initializer):
+        initializer = initializer.clone()
+    if matrices == 1 or not isinstance(
+        initializer, keras.initializers.VarianceScaling
+    ):
+        return initializer
+    # Variance scaling takes the first axis for a convolution's window and
+    # divides the variance by its size.
+    return lambda shape, dtype=None: matrices**0.5 * initializer(shape, dtype)

@@ -2,13 +2,11 @@ import keras
 from keras import ops
 
 from keras_selfattn.layers import validation
-from keras_selfattn.layers.independent_kernel_layer import (
-    IndependentKernelLayer,
-)
+from keras_selfattn.layers.kernel_layer import KernelLayer
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class PrunedDense(IndependentKernelLayer):
+class PrunedDense(KernelLayer):
     """A dense layer on a matrix that keeps only few of its connections.
 
     Inputs are sentence embeddings `M` of shape `(batch, r, D)`. Every row has

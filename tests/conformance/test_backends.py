@@ -11,6 +11,7 @@ import pytest
 HERE = pathlib.Path(__file__).parent
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("backend", ["jax", "torch"])
 def test_every_law_on_another_backend(backend):
     if os.environ.get("KERAS_BACKEND", "tensorflow") != "tensorflow":
