@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow lint format bench clean
+.PHONY: demo test test-slow test-oldest lint format bench clean
 
 $(VENV)/run: setup.py pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -25,6 +25,17 @@ test: $(VENV)/develop
 test-slow: $(VENV)/develop
 	$(BIN)/python -m pytest -m slow
 
+# The oldest Keras and TensorFlow that setup.py admits.
+$(VENV)-oldest/ready: setup.py
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/pip install --quiet keras==3.10.0 tensorflow==2.19.1 \
+		pytest scikit-learn -e .
+	touch $@
+
+test-oldest: $(VENV)-oldest/ready
+	$(VENV)-oldest/bin/python -m pytest tests/conformance tests/layers \
+		tests/models tests/test_regularizers.py tests/test_optimizers.py
+
 lint: $(VENV)/develop
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -37,4 +48,4 @@ bench: $(VENV)/develop
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) runs build dist *.egg-info
+	rm -rf $(VENV) $(VENV)-oldest runs build dist *.egg-info

@@ -8,7 +8,7 @@ from setuptools import setup
 HERE = pathlib.Path(__file__).parent
 
 extras = {
-    "text": ["tensorflow-text>=2.18"],
+    "text": ["tensorflow-text>=2.19"],
     "tuning": ["keras-tuner>=1.4.7", "scipy", "scikit-learn"],
     "viz": ["matplotlib>=3.8", "tensorboard>=2.18"],
     "serving": ["tensorflow-serving-api>=2.18"],
@@ -38,10 +38,10 @@ setup(
     package_data={"keras_selfattn.visualization": ["*.css", "*.js"]},
     python_requires=">=3.10",
     install_requires=[
-        "keras>=3.10",
+        "keras>=3.10,<4",
         "numpy>=1.26",
         "rich>=13",
-        "tensorflow>=2.18",
+        "tensorflow>=2.19",
     ],
     extras_require=extras,
     entry_points={

@@ -29,7 +29,6 @@ MODEL = {
     "hidden_units": 256,
 }
 ROWS = {
-    "penalty 1.0": ("lin2017_yelp", {"attention_penalty": 1.0}),
     "penalty 0.1": ("lin2017_yelp", {"attention_penalty": 0.1}),
     "penalty 0.01": ("lin2017_yelp", {"attention_penalty": 0.01}),
     "no penalty": ("lin2017_yelp", {"attention_penalty": 0.0}),
