@@ -108,7 +108,12 @@ def train(
     )
     overrides = dict(model_overrides or {})
     if found is not None:
-        overrides["embedding_dim"] = found[0].shape[1]
+        width = found[0].shape[1]
+        if overrides.setdefault("embedding_dim", width) != width:
+            raise ValueError(
+                f"The word vectors in {vectors} have {width} numbers, where "
+                f"embedding_dim={overrides['embedding_dim']} was asked for"
+            )
     if preprocessor.character_vocabulary_size() is not None:
         overrides["character_vocabulary_size"] = (
             preprocessor.character_vocabulary_size()

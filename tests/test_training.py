@@ -196,13 +196,23 @@ def write_vectors(path, words):
     path.write_text("\n".join(lines) + "\n")
 
 
+WITHOUT_WIDTH = {k: v for k, v in SMALL.items() if k != "embedding_dim"}
+
+
+def test_vectors_of_another_width(tmp_path):
+    write_vectors(tmp_path / "vectors.txt", ["food", "was"])
+    with pytest.raises(ValueError, match="have 3 numbers.*embedding_dim=8"):
+        train(tmp_path / "run", vectors=tmp_path / "vectors.txt")
+    assert not (tmp_path / "run").exists()
+
+
 def test_pretrained_vectors_are_in_the_table(tmp_path):
     write_vectors(tmp_path / "vectors.txt", ["food", "was", "unseen"])
     model = train(
         tmp_path / "run",
         vectors=tmp_path / "vectors.txt",
         training_overrides={"epochs": 1, "batch_size": 96},
-        model_overrides={**SMALL, "trainable_embeddings": False},
+        model_overrides={**WITHOUT_WIDTH, "trainable_embeddings": False},
     )
     words = model.preprocessor.get_vocabulary()
     assert sorted(words) == ["", "[UNK]", "food", "was"]
@@ -216,6 +226,7 @@ def test_tuned_vectors_leave_room_for_frequent_words(tmp_path):
     model = train(
         tmp_path / "run",
         vectors=tmp_path / "vectors.txt",
+        model_overrides=WITHOUT_WIDTH,
         training_overrides={"epochs": 1, "batch_size": 96},
     )
     assert len(model.preprocessor.get_vocabulary()) > 50
