@@ -45,7 +45,7 @@ SETTINGS = {
         },
     ),
     "age": (
-        {"encoder_dropout": 0.3, "attention_penalty": 0.0},
+        {"encoder_dropout": 0.5, "attention_penalty": 0.0},
         {
             "epochs": 3,
             "batch_size": 128,
