@@ -125,7 +125,9 @@ def train(
         **overrides,
     )
     if found is not None:
-        model.get_layer("word_vectors").load_vectors(*found)
+        model.get_layer("word_vectors").load_vectors(
+            *found, normalize=training.get("normalize_vectors", False)
+        )
     model.preprocessor = preprocessor
     model.labels = train_data.label_names
     model.training_record = {
@@ -189,9 +191,6 @@ def make_preprocessor(texts, training, vectors, model):
     )
     if vectors is None:
         return preprocessor, None
-    if training.get("normalize_vectors"):
-        norms = np.linalg.norm(matrix, axis=1, keepdims=True)
-        matrix = matrix / np.maximum(norms, 1e-12)
     # Ids of padding, unknown words and the NULL token come first.
     extra = preprocessor.vocabulary_size() - len(words)
     return preprocessor, (

@@ -42,13 +42,15 @@ class WordEmbedding(keras.layers.Embedding):
         padding = ops.expand_dims(ops.equal(inputs, 0), -1)
         return ops.where(padding, ops.zeros_like(vectors), vectors)
 
-    def load_vectors(self, vectors, found):
+    def load_vectors(self, vectors, found, normalize=False):
         """Put pretrained vectors into the table.
 
         Args:
             vectors: Array of shape `(input_dim, output_dim)`.
             found: Booleans of shape `(input_dim,)`: the rows to take over.
                 The others keep their values.
+            normalize: Boolean, whether to scale all rows of the table, those
+                that keep their direction included, to an l2 norm of 1.
 
         Raises:
             ValueError: if a shape differs from the table's.
@@ -63,4 +65,8 @@ class WordEmbedding(keras.layers.Embedding):
                 f"{found.shape}"
             )
         table = ops.convert_to_numpy(self.embeddings)
-        self.embeddings.assign(np.where(found[:, None], vectors, table))
+        table = np.where(found[:, None], vectors, table)
+        if normalize:
+            norms = np.linalg.norm(table, axis=1, keepdims=True)
+            table = table / np.maximum(norms, 1e-12)
+        self.embeddings.assign(table)

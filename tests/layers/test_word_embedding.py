@@ -55,3 +55,13 @@ def test_fixed_vectors_do_not_train():
     config = keras.saving.serialize_keras_object(layer)
     copy = keras.saving.deserialize_keras_object(config)
     assert not copy.trainable
+
+
+def test_normalized_vectors_have_a_norm_of_one():
+    layer = WordEmbedding(4, 3, embeddings_initializer="ones")
+    layer.build()
+    vectors = np.array([[0, 0, 0], [5, 5, 5], [0, 3, 4], [0, 0, 0]])
+    layer.load_vectors(vectors, [False, False, True, True], normalize=True)
+    table = ops.convert_to_numpy(layer.embeddings)
+    expected = [[1 / 3**0.5] * 3] * 2 + [[0, 0.6, 0.8], [0, 0, 0]]
+    np.testing.assert_allclose(table, expected, rtol=1e-6)
