@@ -96,6 +96,23 @@ class Classifier(keras.Model):
             self.input, self._views["attention_scores"], name="attention"
         )
 
+    def explanation_model(self):
+        """A model of the same inputs that answers and shows where it looked.
+
+        Both come out of one pass through the encoder.
+
+        Returns:
+            A `keras.Model` that gives a dictionary of `"outputs"` and
+            `"attention_scores"`.
+        """
+        return self._views_model("attention_scores")
+
+    def _views_model(self, *names):
+        views = {name: self._views[name] for name in names}
+        return keras.Model(
+            self.input, {"outputs": self.output, **views}, name="explanation"
+        )
+
     def embedding_model(self):
         """A model of the same inputs that gives the sentence embeddings."""
         return keras.Model(

@@ -159,6 +159,7 @@ class DecomposableClassifier(Classifier):
             outputs=outputs,
             views={
                 "attention_scores": tuple(scores),
+                "alignment_scores": tuple(scores),
                 "intra_sentence_scores": tuple(within),
                 "sentence_embedding": compared,
             },
@@ -175,3 +176,18 @@ class DecomposableClassifier(Classifier):
             config=config,
             **kwargs,
         )
+
+    def explanation_model(self):
+        """A model of the same inputs that answers and shows where it looked.
+
+        Returns:
+            A `keras.Model` that gives a dictionary of `"outputs"`;
+            `"alignment_scores"`, a pair of `(B, n_p, n_h)`, how the premise
+            looks at the hypothesis, and `(B, n_h, n_p)`; and, with
+            `intra_sentence`, `"intra_sentence_scores"`, a pair of
+            `(B, n, n)`, how the words of each sentence look at each other.
+        """
+        names = ["alignment_scores"]
+        if self._views["intra_sentence_scores"]:
+            names.append("intra_sentence_scores")
+        return self._views_model(*names)

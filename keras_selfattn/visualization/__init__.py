@@ -1,7 +1,17 @@
 """Heat maps of attention: terminal, notebook, figure, HTML page."""
 
 from keras_selfattn.visualization.explaining import explain
+from keras_selfattn.visualization.explanation import AlignmentExplanation
 from keras_selfattn.visualization.explanation import Explanation
+from keras_selfattn.visualization.explanation import PairExplanation
 from keras_selfattn.visualization.page import write_html
+from keras_selfattn.visualization.sentence import Sentence
 
-__all__ = ["Explanation", "explain", "write_html"]
+__all__ = [
+    "AlignmentExplanation",
+    "Explanation",
+    "PairExplanation",
+    "Sentence",
+    "explain",
+    "write_html",
+]

@@ -1,26 +1,34 @@
 """A classifier's explanations for a stream of texts."""
 
+import functools
 import itertools
 
+from keras_selfattn.visualization.explanation import AlignmentExplanation
 from keras_selfattn.visualization.explanation import Explanation
+from keras_selfattn.visualization.explanation import PairExplanation
+from keras_selfattn.visualization.sentence import Sentence
 
 
 def explain(model, texts, gold=None, batch_size=32):
-    """Yields an `Explanation` for each text, one batch in memory at a time.
+    """Yields an explanation of each text, one batch in memory at a time.
 
     Args:
-        model: a classifier with `preprocessor`, `labels` and
-            `attention_model()`. Outputs that are no probabilities are taken
-            as logits.
-        texts: iterable of str.
+        model: a `keras_selfattn.models.Classifier` with a preprocessor.
+            Outputs that are no probabilities are taken as logits.
+        texts: iterable of str or, for a model of pairs, of pairs of str.
         gold: iterable of the true labels, as long as `texts`, or None. They
             are compared with `model.labels` as text.
         batch_size: int, how many texts the model sees at once.
 
+    Returns:
+        An iterator of `Explanation` for single texts, of `PairExplanation`
+        for a model that reads both sentences with heads, and of
+        `AlignmentExplanation` for one whose words look at each other.
+
     Raises:
         ValueError: if `texts` is a single str, `batch_size` is not positive,
-            `gold` is shorter or longer than `texts`, or the model has no
-            preprocessor.
+            `gold` is shorter or longer than `texts`, the model has no
+            preprocessor, or pairs come where it takes single texts.
     """
     if isinstance(texts, str):
         raise ValueError(f"Expected an iterable of texts, got a str: {texts!r}")
@@ -37,44 +45,97 @@ def explain(model, texts, gold=None, batch_size=32):
 def _explain(model, texts, gold, batch_size):
     import tensorflow as tf
 
-    attention = model.attention_model()
-
-    @tf.function(reduce_retracing=True)
-    def run(features):
-        return (
-            model(features, training=False),
-            attention(features, training=False),
-        )
-
-    pairs = _pairs(texts, gold)
-    while batch := list(itertools.islice(pairs, batch_size)):
-        strings = tf.constant(
-            [text.encode("utf-8", "replace") for text, _ in batch]
-        )
-        rows = model.preprocessor.tokenize(strings).to_list()
-        outputs, scores = run(model.preprocessor(strings))
-        outputs = tf.cast(outputs, tf.float32)
+    run = tf.function(
+        functools.partial(model.explanation_model(), training=False),
+        reduce_retracing=True,
+    )
+    rows = _rows(texts, gold)
+    while batch := list(itertools.islice(rows, batch_size)):
+        texts = [text for text, _ in batch]
+        views = run(model.preprocess(texts))
+        outputs = tf.cast(views.pop("outputs"), tf.float32)
         if not _are_probabilities(outputs.numpy()):
             outputs = tf.nn.softmax(outputs)
         labels = model.labels or [str(i) for i in range(outputs.shape[-1])]
-        scores = tf.cast(scores, tf.float32).numpy()
-        if scores.ndim == 4:
-            # Generalized pooling weighs each feature by itself.
-            scores = scores.mean(axis=-1)
-        for (text, label), tokens, score, output in zip(
-            batch, rows, scores, outputs.numpy(), strict=True
-        ):
-            yield Explanation(
-                text=text,
-                tokens=[token.decode("utf-8", "replace") for token in tokens],
-                scores=score[:, : len(tokens)],
-                probabilities=output,
+        views = tf.nest.map_structure(
+            lambda scores: tf.cast(scores, tf.float32).numpy(), views
+        )
+        make = _single if isinstance(texts[0], str) else _pair
+        columns = [texts] if make is _single else zip(*texts, strict=True)
+        tokens = [_tokens(model.preprocessor, column) for column in columns]
+        for row, (_, label) in enumerate(batch):
+            yield make(
+                texts[row],
+                [side[row] for side in tokens],
+                {name: _row(scores, row) for name, scores in views.items()},
+                probabilities=outputs[row].numpy(),
                 labels=list(labels),
                 gold=label,
             )
 
 
-def _pairs(texts, gold):
+def _tokens(preprocessor, texts):
+    strings = [text.encode("utf-8", "replace") for text in texts]
+    return [
+        [token.decode("utf-8", "replace") for token in row]
+        for row in preprocessor.tokenize(strings).to_list()
+    ]
+
+
+def _row(scores, row):
+    if isinstance(scores, (list, tuple)):
+        return [part[row] for part in scores]
+    return scores[row]
+
+
+def _single(text, tokens, views, **prediction):
+    return Explanation(
+        text,
+        tokens[0],
+        **_of_heads(views["attention_scores"], len(tokens[0])),
+        **prediction,
+    )
+
+
+def _pair(texts, tokens, views, **prediction):
+    sizes = [len(side) for side in tokens]
+    if "alignment_scores" in views:
+        kind = AlignmentExplanation
+        # How the premise looks at the hypothesis comes first, yet these are
+        # weights of the words of the hypothesis.
+        arguments = [
+            {"scores": scores[:other, :size]}
+            for scores, other, size in zip(
+                views["alignment_scores"][::-1], sizes[::-1], sizes, strict=True
+            )
+        ]
+    else:
+        kind = PairExplanation
+        arguments = [
+            _of_heads(scores, size)
+            for scores, size in zip(
+                views["attention_scores"], sizes, strict=True
+            )
+        ]
+    for side, scores in enumerate(views.get("intra_sentence_scores", ())):
+        size = sizes[side]
+        arguments[side]["intra_scores"] = scores[:size, :size]
+    sentences = [
+        Sentence(text, words, **more)
+        for text, words, more in zip(texts, tokens, arguments, strict=True)
+    ]
+    return kind(*sentences, **prediction)
+
+
+def _of_heads(scores, size):
+    scores = scores[:, :size]
+    if scores.ndim == 2:
+        return {"scores": scores}
+    # Each feature is weighed by itself.
+    return {"scores": scores.mean(axis=-1), "features": scores}
+
+
+def _rows(texts, gold):
     if gold is None:
         yield from ((text, None) for text in texts)
         return

@@ -1,15 +1,13 @@
-"""What a classifier said of one text, and where it looked."""
+"""What a classifier said of a text or a pair, and where it looked."""
 
 import dataclasses
-import functools
 
-import numpy as np
-
-from keras_selfattn.visualization import alignment
+from keras_selfattn.visualization.prediction import Prediction
+from keras_selfattn.visualization.sentence import Sentence
 
 
 @dataclasses.dataclass(eq=False)
-class Explanation:
+class Explanation(Prediction, Sentence):
     """A prediction for one text with the attention scores behind it.
 
     In a notebook the object shows itself; `rich.print` and `render` show it
@@ -23,6 +21,8 @@ class Explanation:
         probabilities: array `(classes,)`.
         labels: list of str, the names of the classes.
         gold: str, the true label, or None where it is not known.
+        features: array `(heads, n, D)`, the weight of each word for each
+            feature, where the model weighs features by themselves, or None.
 
     Raises:
         ValueError: if the shapes do not fit together, or a score or
@@ -50,146 +50,132 @@ class Explanation:
         [Lin et al., 2017](https://arxiv.org/abs/1703.03130)
     """
 
-    text: str
-    tokens: list
-    scores: np.ndarray
-    probabilities: np.ndarray
-    labels: list
-    gold: str | None = None
+    has_heads = True
 
     def __post_init__(self):
-        self.scores = np.asarray(self.scores, "float64")
-        self.probabilities = np.asarray(self.probabilities, "float64")
-        if self.scores.ndim != 2 or self.scores.shape[1] != len(self.tokens):
+        Sentence.__post_init__(self)
+        Prediction.__post_init__(self)
+
+    def sides(self):
+        """Returns the sentences by name."""
+        return {"": self}
+
+
+@dataclasses.dataclass(eq=False)
+class _Pair:
+    premise: Sentence
+    hypothesis: Sentence
+
+
+@dataclasses.dataclass(eq=False)
+class PairExplanation(Prediction, _Pair):
+    """A prediction for a pair, with the heads that read each sentence.
+
+    Args:
+        premise: `Sentence`.
+        hypothesis: `Sentence` with as many heads.
+        probabilities: array `(classes,)`.
+        labels: list of str, the names of the classes.
+        gold: str, the true label, or None where it is not known.
+
+    Raises:
+        ValueError: if the shapes do not fit together, or a probability is
+            negative or not finite.
+
+    Example:
+
+    >>> pair = PairExplanation(
+    ...     premise=Sentence("It rains", ["It", "rains"], [[0.25, 0.75]]),
+    ...     hypothesis=Sentence("Dry", ["Dry"], [[1.0]]),
+    ...     probabilities=[0.1, 0.9],
+    ...     labels=["entailment", "contradiction"],
+    ... )
+    >>> pair.predicted, pair.text
+    ('contradiction', ('It rains', 'Dry'))
+
+    References:
+        [Chen et al., 2018](https://arxiv.org/abs/1806.09828)
+    """
+
+    has_heads = True
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._check_heads()
+
+    def _check_heads(self):
+        heads = [len(side.scores) for side in self.sides().values()]
+        if heads[0] != heads[1]:
             raise ValueError(
-                f"Expected scores of shape (heads, {len(self.tokens)}), one "
-                f"column for each token, got {self.scores.shape}."
+                "Expected as many heads in both sentences, got "
+                f"{heads[0]} and {heads[1]}."
             )
-        if not self.scores.size:
-            raise ValueError(
-                "Expected at least one head and one token, got scores of "
-                f"shape {self.scores.shape}."
-            )
-        if self.probabilities.shape != (len(self.labels),):
-            raise ValueError(
-                f"Expected probabilities of shape ({len(self.labels)},), one "
-                f"for each label, got {self.probabilities.shape}."
-            )
-        for name in ("scores", "probabilities"):
-            values = getattr(self, name)
-            if not (np.isfinite(values) & (values >= 0)).all():
+
+    @property
+    def text(self):
+        """The two texts."""
+        return self.premise.text, self.hypothesis.text
+
+    def sides(self):
+        """Returns the sentences by name."""
+        return {"premise": self.premise, "hypothesis": self.hypothesis}
+
+
+@dataclasses.dataclass(eq=False)
+class AlignmentExplanation(PairExplanation):
+    """A prediction for a pair whose words look at each other.
+
+    Args:
+        premise: `Sentence` of n_p words with scores `(n_h, n_p)`: how each
+            word of the hypothesis looks at it.
+        hypothesis: `Sentence` of n_h words with scores `(n_p, n_h)`: how
+            each word of the premise looks at it.
+        probabilities: array `(classes,)`.
+        labels: list of str, the names of the classes.
+        gold: str, the true label, or None where it is not known.
+
+    Raises:
+        ValueError: if the shapes do not fit together, or a probability is
+            negative or not finite.
+
+    Example:
+
+    >>> pair = AlignmentExplanation(
+    ...     premise=Sentence("It rains", ["It", "rains"], [[0.25, 0.75]]),
+    ...     hypothesis=Sentence("Dry", ["Dry"], [[1.0], [1.0]]),
+    ...     probabilities=[0.1, 0.9],
+    ...     labels=["entailment", "contradiction"],
+    ... )
+    >>> pair.premise.overall
+    array([0.25, 0.75])
+
+    References:
+        [Parikh et al., 2016](https://arxiv.org/abs/1606.01933)
+    """
+
+    has_heads = False
+
+    def _check_heads(self):
+        for name, side, other in (
+            ("premise", self.premise, self.hypothesis),
+            ("hypothesis", self.hypothesis, self.premise),
+        ):
+            if len(side.scores) != len(other.tokens):
                 raise ValueError(
-                    f"Expected {name} that are finite and not negative, got "
-                    f"values from {values.min()} to {values.max()}."
+                    f"Expected {len(other.tokens)} rows of scores of the "
+                    f"{name}, one for each word of the other sentence, got "
+                    f"{len(side.scores)}."
                 )
 
-    @property
-    def predicted(self):
-        """The most probable label."""
-        return self.labels[int(np.argmax(self.probabilities))]
+    def matrices(self):
+        """Yields each view as `(name, from, to, weights)`.
 
-    @property
-    def confidence(self):
-        """The probability of the predicted label."""
-        return float(self.probabilities.max())
-
-    @property
-    def correct(self):
-        """Whether the prediction is the true label; None if not known."""
-        return None if self.gold is None else self.predicted == self.gold
-
-    @property
-    def overall(self):
-        """Weights `(n,)`: the heads summed and normalised to 1."""
-        total = self.scores.sum(axis=0)
-        return total / (total.sum() or 1.0)
-
-    @property
-    def head_overlap(self):
-        """For each head `(heads,)`, its mean overlap with the others.
-
-        The overlap of two heads is the sum over the words of the product of
-        their weights, an element of A Aᵀ: 0 when they share no word, 1 when
-        both see nothing but the same word.
+        `weights` has a row for each word of the sentence `from` that looks
+        and a column for each word of the sentence `to`; rows sum to 1.
         """
-        products = self.scores @ self.scores.T
-        np.fill_diagonal(products, 0.0)
-        return products.sum(axis=1) / max(len(products) - 1, 1)
-
-    @property
-    def redundancy(self):
-        """The mean overlap of all pairs of heads, from 0 to 1."""
-        return float(self.head_overlap.mean())
-
-    @property
-    def penalty(self):
-        """‖A Aᵀ − I‖²_F of the scores A (equation 8 of Lin et al.)."""
-        products = self.scores @ self.scores.T
-        return float(np.square(products - np.eye(len(products))).sum())
-
-    def head_order(self):
-        """Returns the heads' numbers, those that differ most first.
-
-        The most peaked head leads; after it always comes the head whose
-        nearest neighbour among those already chosen is the farthest (by
-        the cosine of their weights).
-        """
-        norms = np.linalg.norm(self.scores, axis=1)
-        units = self.scores / np.where(norms > 0, norms, 1.0)[:, None]
-        similarity = units @ units.T
-        order = [int(np.argmax(norms))]
-        nearest = similarity[order[0]].copy()
-        while len(order) < len(units):
-            nearest[order] = np.inf
-            order.append(int(np.argmin(nearest)))
-            nearest = np.maximum(nearest, similarity[order[-1]])
-        return order
-
-    @functools.cached_property
-    def aligned(self):
-        """The text to show and each token's `(start, end)` in it."""
-        return alignment.align(self.text, self.tokens)
-
-    @property
-    def unread(self):
-        """The end of the shown text that the model did not read."""
-        shown, spans = self.aligned
-        return shown[spans[-1][1] :].strip()
-
-    def pieces(self):
-        """Yields the shown text as pairs of the gap before a word, word."""
-        shown, spans = self.aligned
-        position = 0
-        for start, end in spans:
-            yield shown[position:start], shown[start:end]
-            position = end
-
-    def render(self, console=None):
-        """Prints both views: words by overall weight, then words by head.
-
-        Args:
-            console: a `rich.console.Console`; the standard output if None.
-        """
-        from rich.console import Console
-
-        (console or Console()).print(self)
-
-    def __rich_console__(self, console, options):
-        from keras_selfattn.visualization import terminal
-
-        yield from terminal.lines(self, console, options)
-
-    def _repr_html_(self):
-        from keras_selfattn.visualization import notebook
-
-        return notebook.fragment(self)
-
-    def figure(self):
-        """Returns a `matplotlib.figure.Figure`, heads × words.
-
-        Its first row is the overall weight. Long texts go on in further
-        panels below.
-        """
-        from keras_selfattn.visualization import figure
-
-        return figure.draw(self)
+        sides = list(self.sides().items())
+        for (name, side), (other, looked) in (sides, sides[::-1]):
+            yield f"{name} → {other}", side, looked, looked.scores
+        for name, side in sides:
+            if side.intra_scores is not None:
+                yield f"within the {name}", side, side, side.intra_scores

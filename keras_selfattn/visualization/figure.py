@@ -1,10 +1,13 @@
-"""An explanation as a matplotlib figure."""
+"""Explanations as matplotlib figures."""
+
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib import font_manager
 from matplotlib.figure import Figure
 
 WORDS_A_PANEL = 40
+GROUPS = 24
 # Matplotlib falls back from one family to the next for a missing letter.
 FAMILIES = (
     "DejaVu Sans",
@@ -22,46 +25,94 @@ FAMILIES = (
 )
 
 
-def draw(explanation):
-    """Returns the figure of `Explanation.figure`."""
-    words = [word for _, word in explanation.pieces()]
-    rows = np.vstack([explanation.overall, explanation.scores])
-    names = ["overall", *range(1, len(rows))]
-    starts = range(0, len(words), WORDS_A_PANEL)
+class Map(NamedTuple):
+    """Weights with a column for each word and a row for each name."""
+
+    title: str
+    words: list
+    weights: np.ndarray
+    names: list = ()
+    has_overall: bool = False
+    shows_words: bool = True
+
+
+def views(prediction):
+    """Returns the maps of a prediction, as `draw` takes them."""
+    if not prediction.has_heads:
+        return [
+            Map(name, looked.words, weights, looking.words)
+            for name, looking, looked, weights in prediction.matrices()
+        ]
+    return [
+        Map(
+            name,
+            side.words,
+            np.vstack([side.overall, side.scores]),
+            ["overall", *range(1, len(side.scores) + 1)],
+            has_overall=True,
+        )
+        for name, side in prediction.sides().items()
+    ]
+
+
+def feature_views(prediction):
+    """Returns a map of features × words for each head of each sentence."""
+    maps = []
+    for name, side in prediction.sides().items():
+        if side.features is None:
+            raise ValueError(
+                "Expected a model that weighs each feature by itself, got "
+                "one weight a word in each head"
+            )
+        heads = side.feature_groups(GROUPS)
+        for head, groups in enumerate(heads, start=1):
+            title = f"{name}, head {head}" if name else f"head {head}"
+            title += f": {side.features.shape[-1]} features"
+            # Below one another the heads share the words of the last.
+            last = head == len(heads) or len(side.tokens) > WORDS_A_PANEL
+            maps.append(Map(title, side.words, groups.T, shows_words=last))
+    return maps
+
+
+def draw(maps, row_height=0.22):
+    """Returns a figure of maps, one below the other, on one scale.
+
+    Args:
+        maps: list of `Map`.
+        row_height: float, the height of a row in inches.
+    """
     installed = set(font_manager.get_font_names())
     families = [name for name in FAMILIES if name in installed]
+    largest = max(part.weights.max() for part in maps)
+    widest = min(max(len(part.words) for part in maps), WORDS_A_PANEL)
+    panels = [
+        (part, start)
+        for part in maps
+        for start in range(0, len(part.words), WORDS_A_PANEL)
+    ]
+    heights = [
+        0.2
+        + 0.25 * bool(part.title)
+        + 1.0 * part.shows_words
+        + row_height * len(part.weights)
+        for part, _ in panels
+    ]
     figure = Figure(
-        figsize=(
-            2.0 + 0.3 * min(len(words), WORDS_A_PANEL),
-            len(starts) * (1.4 + 0.22 * len(rows)),
-        ),
-        layout="constrained",
+        figsize=(2.0 + 0.3 * widest, sum(heights)), layout="constrained"
     )
-    panels = figure.subplots(len(starts), 1, squeeze=False)[:, 0]
-    for panel, start in zip(panels, starts, strict=True):
-        part = rows[:, start : start + WORDS_A_PANEL]
-        image = panel.imshow(
-            part, aspect="auto", cmap="Blues", vmin=0.0, vmax=rows.max()
-        )
-        panel.axhline(0.5, color="white", linewidth=3)
-        panel.set_xticks(
-            range(part.shape[1]),
-            # Dollar signs would start mathematics.
-            [
-                word.replace("$", r"\$")
-                for word in words[start : start + WORDS_A_PANEL]
-            ],
-            rotation=60,
-            ha="right",
-            rotation_mode="anchor",
-            fontfamily=families,
-        )
-        panel.set_yticks(range(len(names)), names)
-        # Equal word widths in every panel, the last one too.
-        panel.set_xlim(-0.5, min(len(words), WORDS_A_PANEL) - 0.5)
+    axes = figure.subplots(
+        len(panels),
+        1,
+        squeeze=False,
+        height_ratios=[len(part.weights) for part, _ in panels],
+    )[:, 0]
+    for axis, (part, start) in zip(axes, panels, strict=True):
+        image = _panel(axis, part, start, largest, families)
+        # Equal word widths in every panel, those of short texts too.
+        axis.set_xlim(-0.5, widest - 0.5)
     figure.colorbar(
         image,
-        ax=list(panels),
+        ax=list(axes),
         label="weight",
         pad=0.01,
         aspect=15,
@@ -69,3 +120,40 @@ def draw(explanation):
         anchor=(0.0, 1.0),
     )
     return figure
+
+
+def _panel(axis, part, start, largest, families):
+    words = part.words[start : start + WORDS_A_PANEL]
+    image = axis.imshow(
+        part.weights[:, start : start + WORDS_A_PANEL],
+        aspect="auto",
+        cmap="Blues",
+        vmin=0.0,
+        vmax=largest,
+    )
+    if part.has_overall:
+        axis.axhline(0.5, color="white", linewidth=3)
+    if part.title and not start:
+        axis.set_title(part.title, loc="left", fontsize="medium")
+    if part.shows_words:
+        axis.set_xticks(
+            range(len(words)),
+            _plain(words),
+            rotation=60,
+            ha="right",
+            rotation_mode="anchor",
+            fontfamily=families,
+        )
+    else:
+        axis.set_xticks([])
+    axis.set_yticks(
+        range(len(part.names)), _plain(part.names), fontfamily=families
+    )
+    # The room behind a short text is no part of its map.
+    axis.spines[:].set_visible(False)
+    return image
+
+
+def _plain(words):
+    # Dollar signs would start mathematics.
+    return [str(word).replace("$", r"\$") for word in words]

@@ -6,41 +6,104 @@ from keras_selfattn.visualization.formatting import percent
 # A translucent hue stands on the notebook's own background, so that light
 # and dark themes both keep the contrast of their text.
 SHADE = "background:rgb(31 111 200 / {:.2f})"
+UPRIGHT = "writing-mode:vertical-rl;transform:rotate(180deg)"
+GROUPS = 12
 
 
-def fragment(explanation):
-    """Returns the HTML of `Explanation._repr_html_`."""
-    weights = explanation.overall
-    words = [word for _, word in explanation.pieces()]
+def fragment(prediction):
+    """Returns the HTML of `Prediction._repr_html_`."""
+    parts = [f"<div>{_verdict(prediction)}</div>"]
+    for name, side in prediction.sides().items():
+        if name:
+            parts.append(f'<div style="opacity:.7">{name}</div>')
+        parts.append(_text(side))
+        if prediction.has_heads:
+            parts.append(_heads(side))
+        if side.features is not None:
+            parts.append(_features(side))
+    if not prediction.has_heads:
+        parts.extend(_matrix(*view) for view in prediction.matrices())
+    return f"<div>{''.join(parts)}</div>"
+
+
+def _text(sentence):
+    weights = sentence.overall
     text = "".join(
         f"{escape(gap)}{_mark(word, weight, weights.max())}"
-        for (gap, word), weight in zip(
-            explanation.pieces(), weights, strict=True
-        )
+        for (gap, word), weight in zip(sentence.pieces(), weights, strict=True)
     )
-    if explanation.unread:
+    if sentence.unread:
         text += (
             ' <span style="opacity:.6" title="not read by the model">'
-            f"{escape(explanation.unread)}</span>"
+            f"{escape(sentence.unread)}</span>"
         )
-    order = explanation.head_order()
-    head = "".join(f"<th>{i + 1}</th>" for i in order)
-    rows = "".join(
+    return (
+        f'<p dir="{sentence.direction}" style="line-height:1.8;'
+        "margin:.2em 0 .5em;max-width:70ch;"
+        f'white-space:pre-line">{text}</p>'
+    )
+
+
+def _heads(sentence):
+    weights = sentence.overall
+    order = sentence.head_order()
+    rows = [
+        _cell(weights[i], weights.max())
+        + "".join(_cell(row[i], row.max()) for row in sentence.scores[order])
+        for i in range(len(weights))
+    ]
+    return _table(
+        f"{len(weights)} words × {len(order)} heads, redundancy "
+        f"{sentence.redundancy:.2f}, penalty {sentence.penalty:.2f}",
+        "<th>overall</th>" + "".join(f"<th>{i + 1}</th>" for i in order),
+        sentence.words,
+        rows,
+    )
+
+
+def _features(sentence):
+    groups = sentence.feature_groups(GROUPS)
+    order = sentence.head_order()
+    size = groups.shape[-1]
+    rows = [
+        "".join(
+            _shaded(weight, groups[head].max())
+            for head in order
+            for weight in groups[head, i]
+        )
+        for i in range(len(sentence.tokens))
+    ]
+    return _table(
+        f"{len(rows)} words × {sentence.features.shape[-1]} features, in "
+        f"{size} groups a head of those that weigh the same word most",
+        "".join(f'<th colspan="{size}">{i + 1}</th>' for i in order),
+        sentence.words,
+        rows,
+    )
+
+
+def _matrix(name, looking, looked, weights):
+    head = "".join(
+        f'<th><div dir="auto" style="{UPRIGHT}">{escape(word)}</div></th>'
+        for word in looked.words
+    )
+    rows = ["".join(_cell(x, row.max()) for x in row) for row in weights]
+    return _table(
+        f"{name}: where each word of a line looks", head, looking.words, rows
+    )
+
+
+def _table(summary, head, words, rows):
+    body = "".join(
         f'<tr><th dir="auto" style="text-align:start">{escape(word)}</th>'
-        f"{_cell(weights[i], weights.max())}"
-        + "".join(_cell(row[i], row.max()) for row in explanation.scores[order])
-        + "</tr>"
-        for i, word in enumerate(words)
+        f"{row}</tr>"
+        for word, row in zip(words, rows, strict=True)
     )
     return (
-        f'<div><div>{_verdict(explanation)}</div><p dir="auto" '
-        'style="line-height:1.8;max-width:70ch;white-space:pre-line">'
-        f"{text}</p><details><summary>{len(words)} words × "
-        f"{len(order)} heads, redundancy {explanation.redundancy:.2f}, "
-        f"penalty {explanation.penalty:.2f}</summary>"
+        f"<details><summary>{summary}</summary>"
         '<div style="overflow:auto;max-height:30em"><table><thead><tr>'
-        f"<th>word</th><th>overall</th>{head}</tr></thead><tbody>{rows}"
-        "</tbody></table></div></details></div>"
+        f"<th>word</th>{head}</tr></thead><tbody>{body}"
+        "</tbody></table></div></details>"
     )
 
 
@@ -55,6 +118,11 @@ def _mark(word, weight, largest):
 def _cell(weight, largest):
     shade = SHADE.format(0.6 * weight / (largest or 1.0))
     return f'<td style="{shade};text-align:end">{percent(weight)}</td>'
+
+
+def _shaded(weight, largest):
+    shade = SHADE.format(0.6 * weight / (largest or 1.0))
+    return f'<td style="{shade};padding:4px" title="{weight:.1%}"></td>'
 
 
 def _verdict(explanation):

@@ -17,19 +17,37 @@
   };
   const percent = (x) => (x >= 0.0995 ? Math.round(100 * x).toString()
     : (100 * x).toFixed(1)) + "%";
+  // Without heads the words of one sentence weigh those of the other.
+  const hasHeads = Boolean(document.querySelector("[role=radiogroup]"));
   const rowName = (r) => (r ? "head " + r : "overall");
   const numbers = (text) => text.split(" ").map(Number);
 
-  // A card's data, read when it first comes near the screen.
+  // Weights of rows of n, each a character: see page.py.
+  const decode = (largest, weights) => {
+    const n = weights.length / largest.length;
+    const share = (r, i) => (weights.charCodeAt(r * n + i) - 63) / 63;
+    return { largest, share, weight: (r, i) => share(r, i) * largest[r] };
+  };
+
+  // A card's texts, read when it first comes near the screen.
   const read = (card) => {
-    let item = ready.get(card);
-    if (item) return item;
-    const data = card.dataset;
+    let items = ready.get(card);
+    if (items) return items;
+    items = [...card.querySelectorAll(".text")].map(readText);
+    items.forEach((item, i) => { item.other = items[1 - i]; });
+    ready.set(card, items);
+    card.append(details(card, items));
+    return items;
+  };
+  const itemOf = (word) => {
+    const place = word.closest(".text");
+    return read(word.closest("article")).find((x) => x.place === place);
+  };
+
+  const readText = (place) => {
+    const data = place.dataset;
     const steps = numbers(data.spans);
     const n = steps.length / 2;
-    const largest = numbers(data.largest);
-    const share = (r, i) => (data.weights.charCodeAt(r * n + i) - 63) / 63;
-    const place = card.querySelector(".text");
     const text = place.textContent;
     const parts = document.createDocumentFragment();
     const words = [];
@@ -50,90 +68,205 @@
       parts.append(rest);
     }
     place.replaceChildren(parts);
-    item = { n, largest, share, words, place, row: null,
-      weight: (r, i) => share(r, i) * largest[r] };
-    ready.set(card, item);
-    card.append(details(card, item));
-    return item;
+    return { n, words, place, data, row: null,
+      ...decode(numbers(data.largest), data.weights) };
   };
 
-  const shade = (card) => {
-    const item = read(card);
-    if (item.row === row) return;
-    item.row = row;
-    item.words.forEach((word, i) =>
-      word.style.setProperty("--w", item.share(row, i).toFixed(3)));
+  // Row r of the weights of a text; no row leaves it plain.
+  const paint = (item, r) => {
+    if (item.row === r) return;
+    item.row = r;
+    item.words.forEach((word, i) => word.style.setProperty("--w",
+      r < 0 ? "0" : item.share(r, i).toFixed(3)));
+  };
+  const shade = (card) => read(card).forEach((item) => paint(item, row));
+
+  // In an alignment, where one word looks in the other sentence.
+  let looking = null;
+  const look = (word) => {
+    if (hasHeads || word === looking) return;
+    if (looking) {
+      looking.classList.remove("looking");
+      shade(looking.closest("article"));
+    }
+    looking = word;
+    if (!word) return;
+    const item = itemOf(word);
+    word.classList.add("looking");
+    paint(item, -1);
+    paint(item.other, item.words.indexOf(word) + 1);
   };
 
-  const details = (card, item) => {
-    const heads = item.largest.length - 1;
+  const counted = (n, name) => `${n} ${name}${n === 1 ? "" : "s"}`;
+  const details = (card, items) => {
     const box = make("details");
-    box.append(make("summary", "", `All ${heads} head${heads > 1 ? "s" : ""
-      } × ${item.n} word${item.n > 1 ? "s" : ""}`));
+    const words = items.map((item) => item.n).join(" + ");
+    box.append(make("summary", "", hasHeads
+      ? `All ${counted(items[0].largest.length - 1, "head")} × ${
+        words} word${words === "1" ? "" : "s"}`
+      : `All ${items.map((item) => item.n).join(" × ")} words`));
     box.addEventListener("toggle", () => {
-      if (box.open && box.children.length === 1) fill(card, item, box);
+      if (box.open && box.children.length === 1) fill(card, items, box);
     });
     return box;
   };
 
-  const fill = (card, item, box) => {
-    const overlap = numbers(card.dataset.overlap);
-    const mean = overlap.reduce((a, b) => a + b, 0) / overlap.length;
-    const classes = make("ul", "classes");
-    classes.append(make("li", "", "Probability of each class"));
-    numbers(card.dataset.classes).forEach((p, i) => {
-      const line = make("li");
-      line.append(make("bdi", "", labels[i]), ": " + percent(p));
-      classes.append(line);
-    });
+  // A table in a box of its own that scrolls.
+  const scrolled = (label) => {
     const scroll = make("div", "scroll");
     scroll.tabIndex = 0;
     scroll.setAttribute("role", "region");
-    scroll.setAttribute("aria-label", "Weights, words by heads");
+    scroll.setAttribute("aria-label", label);
     const table = make("table");
+    scroll.append(table);
     const top = table.createTHead().insertRow();
     top.append(make("th", "", "word"));
+    return { scroll, top, body: table.createTBody() };
+  };
+  const line = (body, text) => {
+    const name = make("th", "", text);
+    name.dir = "auto";
+    name.title = text;
+    const tr = body.insertRow();
+    tr.append(name);
+    return tr;
+  };
+  const upright = (top, text) => {
+    const cell = make("th", "upright");
+    const inner = make("div", "", text);
+    inner.dir = "auto";
+    cell.title = text;
+    cell.append(inner);
+    top.append(cell);
+  };
+  const shaded = (share, text, title) => {
+    const cell = make("td", "w", text);
+    cell.style.setProperty("--w", share.toFixed(3));
+    cell.title = title;
+    return cell;
+  };
+  const whole = (weight) => (weight < 0.005 ? "" : Math.round(100 * weight));
+
+  const headTable = (item) => {
+    const overlap = numbers(item.data.overlap);
+    const mean = overlap.reduce((a, b) => a + b, 0) / overlap.length;
+    const { scroll, top, body } = scrolled("Weights, words by heads");
     item.largest.forEach((_, r) => {
       const name = make("th", "", r || "all");
       name.title = rowName(r);
       top.append(name);
     });
-    const body = table.createTBody();
     item.words.forEach((word, i) => {
-      const line = body.insertRow();
-      const name = make("th", "", word.textContent);
-      name.dir = "auto";
-      name.title = word.textContent;
-      line.append(name);
+      const tr = line(body, word.textContent);
       item.largest.forEach((_, r) => {
         const weight = item.weight(r, i);
-        const cell = make("td", "w",
-          weight < 0.005 ? "" : Math.round(100 * weight));
-        cell.style.setProperty("--w", item.share(r, i).toFixed(3));
-        cell.title = `${word.textContent}, ${rowName(r)}: ${percent(weight)}`;
-        line.append(cell);
+        tr.append(shaded(item.share(r, i), whole(weight),
+          `${word.textContent}, ${rowName(r)}: ${percent(weight)}`));
       });
     });
     const foot = body.insertRow();
     foot.append(make("th", "", "overlap"), make("td"));
     overlap.forEach((x) => foot.append(make("td", "", x.toFixed(2))));
-    scroll.append(table);
-    box.append(classes, make("p", "note", `Weights in per cent. Redundancy ${
-      mean.toFixed(2)}, penalty ${card.dataset.penalty}.`), scroll);
+    return [make("p", "note", `Weights in per cent. Redundancy ${
+      mean.toFixed(2)}, penalty ${item.data.penalty}.`), scroll];
+  };
+
+  const featureTables = (item) => {
+    const largest = numbers(item.data.groupsLargest);
+    const { share, weight } = decode(largest, item.data.groups);
+    const groups = item.data.groups.length / largest.length / item.n;
+    const parts = [make("p", "note", `Words × ${item.data.features
+    } features of each head, in ${groups} groups of features that weigh the `
+      + "same word most.")];
+    largest.forEach((_, h) => {
+      const { scroll, top, body } = scrolled(`Features of head ${h + 1}`);
+      top.lastChild.textContent = `head ${h + 1}`;
+      const wide = make("th");
+      wide.colSpan = groups;
+      top.append(wide);
+      item.words.forEach((word, i) => {
+        const tr = line(body, word.textContent);
+        for (let g = 0; g < groups; g++)
+          tr.append(shaded(share(h, i * groups + g), "",
+            `${word.textContent}: ${percent(weight(h, i * groups + g))}`));
+      });
+      scroll.classList.add("features");
+      parts.push(scroll);
+    });
+    return parts;
+  };
+
+  // Each line a word that looks, each column a word looked at.
+  const matrix = (name, from, to, rows) => {
+    const { scroll, top, body } = scrolled(name);
+    to.words.forEach((word) => upright(top, word.textContent));
+    from.words.forEach((word, i) => {
+      const tr = line(body, word.textContent);
+      to.words.forEach((other, j) => {
+        const weight = rows.weight(i, j);
+        tr.append(shaded(rows.share(i, j), whole(weight), `${word.textContent
+        } → ${other.textContent}: ${percent(weight)}`));
+      });
+    });
+    return [make("p", "note", name + ", in per cent"), scroll];
+  };
+  const alignments = (items) => [
+    ...items.flatMap((from) => matrix(`Where each word of the ${
+      from.data.name} (lines) looks in the ${from.other.data.name}`,
+    from, from.other, { share: (i, j) => from.other.share(i + 1, j),
+      weight: (i, j) => from.other.weight(i + 1, j) })),
+    ...items.filter((item) => item.data.within).flatMap((item) => matrix(
+      `Where each word of the ${item.data.name} (lines) looks within it`,
+      item, item,
+      decode(numbers(item.data.withinLargest), item.data.within))),
+  ];
+
+  const fill = (card, items, box) => {
+    const classes = make("ul", "classes");
+    classes.append(make("li", "", "Probability of each class"));
+    numbers(card.dataset.classes).forEach((p, i) => {
+      const item = make("li");
+      item.append(make("bdi", "", labels[i]), ": " + percent(p));
+      classes.append(item);
+    });
+    box.append(classes);
+    if (!hasHeads) {
+      box.append(...alignments(items));
+      return;
+    }
+    for (const item of items) {
+      if (item.data.name) box.append(make("h2", "side", item.data.name));
+      box.append(...headTable(item));
+      if (item.data.groups) box.append(...featureTables(item));
+    }
+  };
+
+  const largestOf = (count, weight) => {
+    let best = 0;
+    for (let k = 1; k < count; k++) if (weight(k) > weight(best)) best = k;
+    return best;
+  };
+  const inHeads = (item, i) => {
+    const best = 1 + largestOf(item.largest.length - 1,
+      (r) => item.weight(r + 1, i));
+    return [` · ${percent(item.weight(row, i))} ${row ? "in " : ""
+    }${rowName(row)}` + (row === best ? "" : ` · most in head ${best}, ${
+      percent(item.weight(best, i))}`)];
+  };
+  const inOther = (item, i) => {
+    const best = largestOf(item.other.n, (j) => item.other.weight(i + 1, j));
+    return [" looks at ", make("bdi", "", item.other.words[best].textContent),
+      ` (${percent(item.other.weight(i + 1, best))}) · is looked at with ${
+        percent(item.weight(0, i))}`];
   };
 
   // The weight of the word under the pointer, finger or focus.
   const say = (word) => {
-    const card = word.closest("article");
-    const item = read(card);
+    const item = itemOf(word);
     const i = item.words.indexOf(word);
-    let best = 1;
-    for (let r = 2; r < item.largest.length; r++)
-      if (item.weight(r, i) > item.weight(best, i)) best = r;
     tip.replaceChildren(make("bdi", "", word.textContent),
-      ` · ${percent(item.weight(row, i))} ${row ? "in " : ""}${rowName(row)}`
-      + (row === best ? "" : ` · most in head ${best}, ${
-        percent(item.weight(best, i))}`));
+      ...(hasHeads ? inHeads(item, i) : inOther(item, i)));
+    look(word);
     tip.hidden = false;
     const box = word.getClientRects()[0];
     const width = document.documentElement.clientWidth;
@@ -142,12 +275,18 @@
     tip.style.left = left + scrollX + "px";
     tip.style.top = (above > 56 ? above : box.bottom + 6) + scrollY + "px";
   };
-  const hush = () => { tip.hidden = true; };
+  const hush = () => {
+    tip.hidden = true;
+    look(null);
+  };
   const wordOf = (event) => event.target.closest?.("span.w");
   for (const kind of ["pointerover", "focusin", "click"])
     main.addEventListener(kind, (event) => {
       const word = wordOf(event);
-      word ? say(word) : hush();
+      if (word) say(word);
+      // Between two words the picture stays.
+      else if (looking && event.target.closest(".text")) tip.hidden = true;
+      else hush();
     });
   main.addEventListener("pointerleave", hush);
   main.addEventListener("focusout", hush);
@@ -168,7 +307,7 @@
     if (event.key === "Escape") hush();
     const word = wordOf(event);
     if (!word || event.ctrlKey || event.metaKey || event.altKey) return;
-    const { words, place } = read(word.closest("article"));
+    const { words, place } = itemOf(word);
     const from = words.indexOf(word);
     // A pointer may have moved the focus past the word that Tab reaches.
     words.find((other) => other.tabIndex === 0).tabIndex = -1;

@@ -17,6 +17,7 @@ from keras_selfattn.visualization.formatting import escape
 # "?" to "~": a tenth of what JSON would take, and quick to read.
 STEPS = 63
 FIRST = ord("?")
+GROUPS = 24
 
 
 def write_html(explanations, path, title="What the model looked at"):
@@ -26,7 +27,8 @@ def write_html(explanations, path, title="What the model looked at"):
     JavaScript, and is written one explanation at a time.
 
     Args:
-        explanations: iterable of `Explanation`, all with the same labels and
+        explanations: iterable of `Explanation`, `PairExplanation` or
+            `AlignmentExplanation`: all of one kind, with the same labels and
             number of heads.
         path: the file to write; it appears only when it is complete.
         title: str.
@@ -35,41 +37,54 @@ def write_html(explanations, path, title="What the model looked at"):
         The path as a `pathlib.Path`.
 
     Raises:
-        ValueError: if labels or number of heads differ from the first's.
+        ValueError: if kind, labels or number of heads differ from the
+            first's.
     """
     explanations = iter(explanations)
     first = next(explanations, None)
     labels = [] if first is None else list(first.labels)
-    heads = 0 if first is None else len(first.scores)
+    heads = 0 if first is None else _heads(first)
     rest = [] if first is None else itertools.chain([first], explanations)
     path = pathlib.Path(path)
     totals = _Totals(heads)
     with _written_beside(path) as file:
         file.write(_top(clean(title), labels, heads))
         for number, explanation in enumerate(rest, start=1):
-            _check(explanation, labels, heads, number)
+            _check(explanation, first, labels, heads, number)
             totals.add(explanation)
             file.write(_card(explanation, number))
         file.write(_bottom(totals))
     return path
 
 
+def _heads(prediction):
+    if not prediction.has_heads:
+        return 0
+    return len(next(iter(prediction.sides().values())).scores)
+
+
 class _Totals:
     """What the page says of all texts together."""
 
     def __init__(self, heads):
-        self.texts = self.known = self.right = 0
+        self.texts = self.sentences = self.known = self.right = 0
         self.penalty = 0.0
+        self.name = "text"
         self.overlap = np.zeros(heads)
         self.peak = np.zeros(heads)
 
     def add(self, explanation):
         self.texts += 1
+        if len(explanation.sides()) > 1:
+            self.name = "pair"
         self.known += explanation.gold is not None
         self.right += bool(explanation.correct)
-        self.penalty += explanation.penalty
-        self.overlap += explanation.head_overlap
-        self.peak += explanation.scores.max(axis=1)
+        if explanation.has_heads:
+            for side in explanation.sides().values():
+                self.sentences += 1
+                self.penalty += side.penalty
+                self.overlap += side.head_overlap
+                self.peak += side.scores.max(axis=1)
 
 
 @contextlib.contextmanager
@@ -83,16 +98,21 @@ def _written_beside(path):
         beside.unlink(missing_ok=True)
 
 
-def _check(explanation, labels, heads, number):
+def _check(explanation, first, labels, heads, number):
+    if type(explanation) is not type(first):
+        raise ValueError(
+            f"Expected explanations of one kind, {type(first).__name__}, got "
+            f"{type(explanation).__name__} in explanation {number}"
+        )
     if list(explanation.labels) != labels:
         raise ValueError(
             f"Expected the labels {labels} of the first explanation, got "
             f"{list(explanation.labels)} in explanation {number}"
         )
-    if len(explanation.scores) != heads:
+    if _heads(explanation) != heads:
         raise ValueError(
             f"Expected {heads} heads as in the first explanation, got "
-            f"{len(explanation.scores)} in explanation {number}"
+            f"{_heads(explanation)} in explanation {number}"
         )
 
 
@@ -117,12 +137,7 @@ def _top(title, labels, heads):
         f'<option value="{i}">{escape(label)}</option>'
         for i, label in enumerate(labels)
     )
-    buttons = "".join(
-        f'<button type="button" role="radio" data-row="{row}" '
-        f'aria-checked="{"false" if row else "true"}" '
-        f'tabindex="{-1 if row else 0}">{row or "Overall"}</button>'
-        for row in range(heads + 1)
-    )
+    picker = _head_picker(heads) if heads else _LOOK
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -160,12 +175,30 @@ def _top(title, labels, heads):
 <span id="count" role="status"></span>
 </form>
 <nav id="picker" hidden>
-<span id="picker-name">Head</span>
-<div role="radiogroup" aria-labelledby="picker-name">{buttons}</div>
+{picker}
 <span class="scale" aria-hidden="true">no weight <i></i> most in its text</span>
 </nav>
 <main>
 """
+
+
+_LOOK = (
+    '<span id="picker-name">Tap or point at a word to see where it looks in '
+    "the other sentence. Before, each shows how much it is looked at.</span>"
+)
+
+
+def _head_picker(heads):
+    buttons = "".join(
+        f'<button type="button" role="radio" data-row="{row}" '
+        f'aria-checked="{"false" if row else "true"}" '
+        f'tabindex="{-1 if row else 0}">{row or "Overall"}</button>'
+        for row in range(heads + 1)
+    )
+    return (
+        '<span id="picker-name">Head</span>\n'
+        f'<div role="radiogroup" aria-labelledby="picker-name">{buttons}</div>'
+    )
 
 
 def _bottom(totals):
@@ -179,16 +212,18 @@ def _bottom(totals):
 def _summary(totals):
     if not totals.texts:
         return "<p>No texts.</p>"
-    parts = [f"{totals.texts:,} text{'' if totals.texts == 1 else 's'}"]
+    parts = [f"{totals.texts:,} {totals.name}{'s' * (totals.texts != 1)}"]
     if totals.known:
         wrong = totals.known - totals.right
         parts.append(
             f"{totals.right / totals.known:.1%} right, {wrong:,} wrong"
         )
-    overlap = totals.overlap / totals.texts
+    if not totals.sentences:
+        return f"<p>{' · '.join(parts)}</p>"
+    overlap = totals.overlap / totals.sentences
     parts.append(f"redundancy {overlap.mean():.2f}")
-    parts.append(f"penalty {totals.penalty / totals.texts:.2f}")
-    peak = totals.peak / totals.texts
+    parts.append(f"penalty {totals.penalty / totals.sentences:.2f}")
+    peak = totals.peak / totals.sentences
     numbers = "".join(f"<th>{i + 1}</th>" for i in range(len(overlap)))
     return (
         f"<p>{' · '.join(parts)}</p><details><summary>About the heads</summary>"
@@ -209,11 +244,6 @@ def _numbers(values):
 
 
 def _card(explanation, number):
-    shown, spans = explanation.aligned
-    rows = np.vstack([explanation.overall, explanation.scores])
-    largest = rows.max(axis=1, keepdims=True)
-    shares = rows / np.where(largest > 0, largest, 1.0)
-    weights = np.rint(shares * STEPS).astype(np.uint8) + np.uint8(FIRST)
     labels = list(explanation.labels)
     gold = explanation.gold
     data = {
@@ -224,23 +254,60 @@ def _card(explanation, number):
         ],
         "confidence": f"{explanation.confidence:.4f}",
         "classes": _short(explanation.probabilities),
-        "largest": _short(largest[:, 0]),
-        "overlap": _short(explanation.head_overlap),
-        "penalty": f"{explanation.penalty:.3g}",
-        "spans": " ".join(str(step) for step in _steps(shown, spans)),
-        "weights": weights.tobytes().decode("ascii"),
     }
-    attributes = "".join(
-        f' data-{name}="{escape(value)}"' for name, value in data.items()
+    texts = "".join(
+        (f'<h2 class="side">{name}</h2>' if name else "")
+        + _text(name, side, explanation.has_heads)
+        for name, side in explanation.sides().items()
     )
     return (
-        f'<article id="t{number}"{attributes}><div class="head">'
+        f'<article id="t{number}"{_attributes(data)}><div class="head">'
         f'<a href="#t{number}" aria-label="Text {number}">{number}</a>'
         f'<span class="verdict">{_verdict(explanation)}</span>'
         f'<span class="confidence"><progress max="1" '
         f'value="{explanation.confidence:.3f}" aria-hidden="true">'
         f"</progress> {explanation.confidence:.0%} confident</span></div>"
-        f'<p class="text" dir="auto" lang="">{escape(shown)}</p></article>\n'
+        f"{texts}</article>\n"
+    )
+
+
+def _text(name, side, has_heads):
+    shown, spans = side.aligned
+    largest, weights = _encoded(np.vstack([side.overall, side.scores]))
+    data = {
+        "name": name,
+        "largest": largest,
+        "spans": " ".join(str(step) for step in _steps(shown, spans)),
+        "weights": weights,
+    }
+    if has_heads:
+        data["overlap"] = _short(side.head_overlap)
+        data["penalty"] = f"{side.penalty:.3g}"
+    if side.intra_scores is not None:
+        data["within-largest"], data["within"] = _encoded(side.intra_scores)
+    if side.features is not None:
+        groups = side.feature_groups(GROUPS)
+        data["features"] = side.features.shape[-1]
+        data["groups-largest"], data["groups"] = _encoded(
+            groups.reshape(len(groups), -1)
+        )
+    return (
+        f'<p class="text" dir="{side.direction}" lang=""{_attributes(data)}>'
+        f"{escape(shown)}</p>"
+    )
+
+
+def _encoded(rows):
+    """The largest weight of each row, and each weight as a character."""
+    largest = rows.max(axis=1, keepdims=True)
+    shares = rows / np.where(largest > 0, largest, 1.0)
+    weights = np.rint(shares * STEPS).astype(np.uint8) + np.uint8(FIRST)
+    return _short(largest[:, 0]), weights.tobytes().decode("ascii")
+
+
+def _attributes(data):
+    return "".join(
+        f' data-{name}="{escape(value)}"' for name, value in data.items()
     )
 
 

@@ -21,17 +21,31 @@ WORDS = 24
 WORD_CELLS = 20
 HEAD_CELLS = 5
 BAR_CELLS = 10
+COLUMN_CELLS = 7
+GROUPS = 12
 
 
-def lines(explanation, console, options):
-    """Yields the renderables for `Explanation.__rich_console__`."""
+def lines(prediction, console, options):
+    """Yields the renderables for `Prediction.__rich_console__`."""
     unicode = options.encoding.startswith("utf")
     coloured = bool(console.color_system) and not console.no_color
     marks = BLOCKS if unicode else DIGITS
-    yield _verdict(explanation)
-    yield _words(explanation, coloured, marks)
-    yield _legend(explanation, coloured, marks)
-    yield from _grid(explanation, coloured, unicode, options.max_width)
+    width = options.max_width
+    yield _verdict(prediction)
+    for name, side in prediction.sides().items():
+        if name:
+            yield Text(f"{name}:", "bold")
+        yield _words(side, coloured, marks)
+        yield _legend(side, coloured, marks, prediction.has_heads)
+        if prediction.has_heads:
+            yield from _grid(side, coloured, unicode, width)
+        if side.features is not None:
+            yield from _features(side, coloured, unicode, marks, width)
+    if not prediction.has_heads:
+        for name, *view in prediction.matrices():
+            title = name if unicode else name.replace("→", "to")
+            yield Text(f"{title}: each row sums to 100%", "bold")
+            yield from _matrix(*view, coloured, unicode, width)
 
 
 def _level(weight, largest):
@@ -69,7 +83,7 @@ def _words(explanation, coloured, marks):
     return line
 
 
-def _legend(explanation, coloured, marks):
+def _legend(explanation, coloured, marks, has_heads):
     line = Text("overall weight: ", "dim")
     if coloured:
         for level in range(1, len(SHADES) + 1):
@@ -78,35 +92,24 @@ def _legend(explanation, coloured, marks):
     else:
         line.append(f"{''.join(marks)} after a word, {marks[-1]} = ")
     line.append(f"{explanation.overall.max():.1%}")
-    line.append(
-        f" · redundancy {explanation.redundancy:.2f}"
-        f" · penalty {explanation.penalty:.2f}"
-        if marks == BLOCKS
-        else f", redundancy {explanation.redundancy:.2f}"
-        f", penalty {explanation.penalty:.2f}"
-    )
+    if has_heads:
+        dot = " · " if marks == BLOCKS else ", "
+        line.append(f"{dot}redundancy {explanation.redundancy:.2f}")
+        line.append(f"{dot}penalty {explanation.penalty:.2f}")
     return line
 
 
 def _grid(explanation, coloured, unicode, width):
-    words = [word for _, word in explanation.pieces()]
+    words = explanation.words
     overall = explanation.overall
-    # A head's peak must show even where the sum over heads hides it.
-    peaks = explanation.scores.max(axis=0) + overall
-    kept = sorted(sorted(range(len(words)), key=lambda i: -peaks[i])[:WORDS])
-    columns = min(max(cell_len(words[i]) for i in kept), WORD_CELLS)
-    columns = max(columns, len("word"))
+    kept = _most(_peaks(explanation), WORDS)
+    columns = _word_cells(words, kept)
     order = explanation.head_order()
     room = width - columns - BAR_CELLS - 15
     heads = order[: max(room // (HEAD_CELLS + 1), 1)]
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("#", justify="right", style="dim")
-    table.add_column(
-        "word",
-        width=columns,
-        no_wrap=True,
-        overflow="ellipsis" if unicode else "crop",
-    )
+    _add_words(table, columns, unicode)
     table.add_column("overall", width=BAR_CELLS + 5, no_wrap=True)
     for head in heads:
         table.add_column(
@@ -128,6 +131,103 @@ def _grid(explanation, coloured, unicode, width):
         yield Text(caption, "dim")
 
 
+def _peaks(sentence):
+    # A head's peak must show even where the sum over heads hides it.
+    return sentence.scores.max(axis=0) + sentence.overall
+
+
+def _most(weights, count):
+    order = sorted(range(len(weights)), key=lambda i: -weights[i])
+    return sorted(order[:count])
+
+
+def _word_cells(words, kept):
+    longest = max(cell_len(words[i]) for i in kept)
+    return max(min(longest, WORD_CELLS), len("word"))
+
+
+def _add_words(table, cells, unicode):
+    table.add_column(
+        "word",
+        width=cells,
+        no_wrap=True,
+        overflow="ellipsis" if unicode else "crop",
+    )
+
+
+def _features(sentence, coloured, unicode, marks, width):
+    words = sentence.words
+    kept = _most(_peaks(sentence), WORDS)
+    cells = _word_cells(words, kept)
+    groups = sentence.feature_groups(GROUPS)
+    size = groups.shape[-1]
+    order = sentence.head_order()
+    heads = order[: max((width - cells - 5) // (max(size, 3) + 1), 1)]
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("#", justify="right", style="dim")
+    _add_words(table, cells, unicode)
+    for head in heads:
+        table.add_column(f"h{head + 1}", width=max(size, 3), no_wrap=True)
+    for i in kept:
+        row = [str(i + 1), _word(words[i])]
+        for head in heads:
+            line = Text()
+            for weight in groups[head, i]:
+                level = _level(weight, groups[head].max())
+                if coloured:
+                    line.append(" ", _style(level))
+                else:
+                    line.append(marks[level - 1] or "." if level else " ")
+            row.append(line)
+        table.add_row(*row)
+    yield table
+    caption = (
+        f"{sentence.features.shape[-1]} features a head, in {size} groups of "
+        "those that weigh the same word most"
+    )
+    rest = _caption(len(kept), len(words), len(heads), len(order))
+    yield Text(f"{caption}; {rest}" if rest else caption, "dim")
+
+
+def _matrix(looking, looked, weights, coloured, unicode, width):
+    rows, columns = looking.words, looked.words
+    kept = _most(weights.max(axis=1), WORDS)
+    cells = _word_cells(rows, kept)
+    room = max((width - cells - 5) // (COLUMN_CELLS + 1), 1)
+    shown = _most(weights.max(axis=0), room)
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("#", justify="right", style="dim")
+    _add_words(table, cells, unicode)
+    for j in shown:
+        table.add_column(
+            _word(columns[j]),
+            width=COLUMN_CELLS,
+            justify="right",
+            no_wrap=True,
+            overflow="ellipsis" if unicode else "crop",
+        )
+    for i in kept:
+        table.add_row(
+            str(i + 1),
+            _word(rows[i]),
+            *(
+                _cell(weights[i, j], weights[i].max(), coloured, COLUMN_CELLS)
+                for j in shown
+            ),
+        )
+    yield table
+    parts = [
+        f"{some} of {len(words)} {name}"
+        for name, some, words in (
+            ("rows", len(kept), rows),
+            ("columns", len(shown), columns),
+        )
+        if some < len(words)
+    ]
+    if parts:
+        yield Text("; ".join(parts) + ", those of most weight", "dim")
+
+
 def _word(word):
     # A terminal that orders right-to-left scripts would else take the
     # numbers behind the word along.
@@ -136,9 +236,9 @@ def _word(word):
     return Text(word)
 
 
-def _cell(weight, largest, coloured):
+def _cell(weight, largest, coloured, cells=HEAD_CELLS):
     style = _style(_level(weight, largest)) if coloured else ""
-    return Text(f"{percent(weight):>{HEAD_CELLS}}", style)
+    return Text(f"{percent(weight):>{cells}}", style)
 
 
 def _bar(weight, largest, unicode):

@@ -58,7 +58,7 @@ def test_fixed_vectors_do_not_train():
 
 
 def test_normalized_vectors_have_a_norm_of_one():
-    layer = WordEmbedding(4, 3, embeddings_initializer="ones")
+    layer = layers.WordEmbedding(4, 3, embeddings_initializer="ones")
     layer.build()
     vectors = np.array([[0, 0, 0], [5, 5, 5], [0, 3, 4], [0, 0, 0]])
     layer.load_vectors(vectors, [False, False, True, True], normalize=True)

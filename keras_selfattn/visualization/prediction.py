@@ -1,0 +1,93 @@
+"""What a classifier answered, and how the answer shows itself."""
+
+import dataclasses
+
+import numpy as np
+
+from keras_selfattn.visualization.sentence import check_weights
+
+
+@dataclasses.dataclass(eq=False)
+class Prediction:
+    """The answer of a classifier, with the sentences behind it.
+
+    In a notebook the object shows itself; `rich.print` and `render` show it
+    in a terminal.
+
+    Args:
+        probabilities: array `(classes,)`.
+        labels: list of str, the names of the classes.
+        gold: str, the true label, or None where it is not known.
+    """
+
+    probabilities: np.ndarray
+    labels: list
+    gold: str | None = None
+
+    def __post_init__(self):
+        self.probabilities = np.asarray(self.probabilities, "float64")
+        if self.probabilities.shape != (len(self.labels),):
+            raise ValueError(
+                f"Expected probabilities of shape ({len(self.labels)},), one "
+                f"for each label, got {self.probabilities.shape}."
+            )
+        check_weights(self.probabilities, "probabilities")
+
+    @property
+    def predicted(self):
+        """The most probable label."""
+        return self.labels[int(np.argmax(self.probabilities))]
+
+    @property
+    def confidence(self):
+        """The probability of the predicted label."""
+        return float(self.probabilities.max())
+
+    @property
+    def correct(self):
+        """Whether the prediction is the true label; None if not known."""
+        return None if self.gold is None else self.predicted == self.gold
+
+    def render(self, console=None):
+        """Prints the views: words by overall weight, then weight by weight.
+
+        Args:
+            console: a `rich.console.Console`; the standard output if None.
+        """
+        from rich.console import Console
+
+        (console or Console()).print(self)
+
+    def __rich_console__(self, console, options):
+        from keras_selfattn.visualization import terminal
+
+        yield from terminal.lines(self, console, options)
+
+    def _repr_html_(self):
+        from keras_selfattn.visualization import notebook
+
+        return notebook.fragment(self)
+
+    def figure(self):
+        """Returns a `matplotlib.figure.Figure`, one map for each view.
+
+        A map of heads has the overall weight as its first row; an alignment
+        has the looking words as rows and the words looked at as columns.
+        Long texts go on in further panels below.
+        """
+        from keras_selfattn.visualization import figure
+
+        return figure.draw(figure.views(self))
+
+    def feature_figure(self):
+        """Returns a `matplotlib.figure.Figure`, features × words by head.
+
+        The features of a head are ordered by the word that they weigh most
+        and averaged in small groups.
+
+        Raises:
+            ValueError: if the model does not weigh features by themselves.
+        """
+        from keras_selfattn.visualization import figure
+
+        return figure.draw(figure.feature_views(self), row_height=0.06)

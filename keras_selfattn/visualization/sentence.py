@@ -1,0 +1,206 @@
+"""A sentence and how much each of its words weighs."""
+
+import dataclasses
+import functools
+import unicodedata
+
+import numpy as np
+
+from keras_selfattn.visualization import alignment
+
+
+@dataclasses.dataclass(eq=False)
+class Sentence:
+    """A sentence with the attention that its words get.
+
+    Args:
+        text: str.
+        tokens: list of n str, the words as the model reads them.
+        scores: array `(heads, n)`, the weight of each word in each head;
+            every row sums to 1. In an alignment the heads are the words of
+            the other sentence.
+        features: array `(heads, n, D)`, the weight of each word for each
+            feature, where the model weighs features by themselves, or None.
+        intra_scores: array `(n, n)`, how each word (row) looks at the words
+            of its own sentence (columns), or None.
+
+    Raises:
+        ValueError: if the shapes do not fit together, or a weight is
+            negative or not finite.
+
+    Example:
+
+    >>> import numpy as np
+    >>> food = Sentence(
+    ...     "Good food", ["Good", "food"], np.array([[1.0, 0.0], [0.5, 0.5]]))
+    >>> food.overall
+    array([0.75, 0.25])
+    """
+
+    text: str
+    tokens: list
+    scores: np.ndarray
+    features: np.ndarray | None = dataclasses.field(default=None, kw_only=True)
+    intra_scores: np.ndarray | None = dataclasses.field(
+        default=None, kw_only=True
+    )
+
+    def __post_init__(self):
+        n = len(self.tokens)
+        self.scores = np.asarray(self.scores, "float64")
+        if self.scores.ndim != 2 or self.scores.shape[1] != n:
+            raise ValueError(
+                f"Expected scores of shape (heads, {n}), one column for each "
+                f"token, got {self.scores.shape}."
+            )
+        if not self.scores.size:
+            raise ValueError(
+                "Expected at least one head and one token, got scores of "
+                f"shape {self.scores.shape}."
+            )
+        check_weights(self.scores, "scores")
+        if self.features is not None:
+            self.features = np.asarray(self.features, "float32")
+            heads = len(self.scores)
+            if (
+                self.features.ndim != 3
+                or self.features.shape[:2] != (heads, n)
+                or not self.features.size
+            ):
+                raise ValueError(
+                    f"Expected features of shape ({heads}, {n}, D), got "
+                    f"{self.features.shape}."
+                )
+            check_weights(self.features, "features")
+        if self.intra_scores is not None:
+            self.intra_scores = np.asarray(self.intra_scores, "float64")
+            if self.intra_scores.shape != (n, n):
+                raise ValueError(
+                    f"Expected intra_scores of shape ({n}, {n}), got "
+                    f"{self.intra_scores.shape}."
+                )
+            check_weights(self.intra_scores, "intra_scores")
+
+    @property
+    def overall(self):
+        """Weights `(n,)`: the heads summed and normalised to 1."""
+        total = self.scores.sum(axis=0)
+        return total / (total.sum() or 1.0)
+
+    @property
+    def head_overlap(self):
+        """For each head `(heads,)`, its mean overlap with the others.
+
+        The overlap of two heads is the sum over the words of the product of
+        their weights, an element of A Aᵀ: 0 when they share no word, 1 when
+        both see nothing but the same word.
+        """
+        products = self.scores @ self.scores.T
+        np.fill_diagonal(products, 0.0)
+        return products.sum(axis=1) / max(len(products) - 1, 1)
+
+    @property
+    def redundancy(self):
+        """The mean overlap of all pairs of heads, from 0 to 1."""
+        return float(self.head_overlap.mean())
+
+    @property
+    def penalty(self):
+        """‖A Aᵀ − I‖²_F of the scores A (equation 8 of Lin et al.)."""
+        products = self.scores @ self.scores.T
+        return float(np.square(products - np.eye(len(products))).sum())
+
+    def head_order(self):
+        """Returns the heads' numbers, those that differ most first.
+
+        The most peaked head leads; after it always comes the head whose
+        nearest neighbour among those already chosen is the farthest (by
+        the cosine of their weights).
+        """
+        norms = np.linalg.norm(self.scores, axis=1)
+        units = self.scores / np.where(norms > 0, norms, 1.0)[:, None]
+        similarity = units @ units.T
+        order = [int(np.argmax(norms))]
+        nearest = similarity[order[0]].copy()
+        while len(order) < len(units):
+            nearest[order] = np.inf
+            order.append(int(np.argmin(nearest)))
+            nearest = np.maximum(nearest, similarity[order[-1]])
+        return order
+
+    @functools.cached_property
+    def aligned(self):
+        """The text to show and each token's `(start, end)` in it."""
+        return alignment.align(self.text, self.tokens)
+
+    @property
+    def unread(self):
+        """The end of the shown text that the model did not read."""
+        shown, spans = self.aligned
+        return shown[spans[-1][1] :].strip()
+
+    def pieces(self):
+        """Yields the shown text as pairs of the gap before a word, word."""
+        shown, spans = self.aligned
+        position = 0
+        for start, end in spans:
+            yield shown[position:start], shown[start:end]
+            position = end
+
+    @property
+    def direction(self):
+        """How the text is written: `"ltr"`, `"rtl"`, or `"auto"`.
+
+        The NULL token says nothing of it.
+        """
+        shown, _ = self.aligned
+        for char in shown.removeprefix(alignment.NULL):
+            kind = unicodedata.bidirectional(char)
+            if kind in ("L", "R", "AL"):
+                return "ltr" if kind == "L" else "rtl"
+        return "auto"
+
+    @property
+    def words(self):
+        """The words as the shown text writes them."""
+        return [word for _, word in self.pieces()]
+
+    def feature_groups(self, count):
+        """The features in few groups, for a picture of each head.
+
+        A head's features are put in the order of the word that they weigh
+        most, since their own order says nothing, and neighbours are
+        averaged.
+
+        Args:
+            count: int, the largest number of groups.
+
+        Returns:
+            Array `(heads, n, groups)`.
+
+        Example:
+
+        >>> import numpy as np
+        >>> features = np.array([[[0, 1, 0.25, 1], [1, 0, 0.75, 0]]])
+        >>> s = Sentence("a b", ["a", "b"], [[0.5625, 0.4375]],
+        ...              features=features)
+        >>> s.feature_groups(2)
+        array([[[1.   , 0.125],
+                [0.   , 0.875]]])
+        """
+        features = np.asarray(self.features, "float64")
+        size = features.shape[-1]
+        order = np.lexsort((-features.max(axis=1), features.argmax(axis=1)))
+        ordered = np.take_along_axis(features, order[:, None, :], axis=-1)
+        edges = np.linspace(0, size, min(count, size) + 1).astype(int)
+        sums = np.add.reduceat(ordered, edges[:-1], axis=-1)
+        return sums / np.diff(edges)
+
+
+def check_weights(values, name):
+    """Raises `ValueError` unless all values are finite and not negative."""
+    if not (np.isfinite(values) & (values >= 0)).all():
+        raise ValueError(
+            f"Expected {name} that are finite and not negative, got values "
+            f"from {values.min()} to {values.max()}."
+        )
