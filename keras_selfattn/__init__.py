@@ -16,8 +16,10 @@ from keras_selfattn import text as text  # noqa: E402
 __version__ = "0.1.0"
 
 _AT_FIRST_USE = (
+    "callbacks",
     "data",
     "evaluation",
+    "faithfulness",
     "serving",
     "training",
     "visualization",

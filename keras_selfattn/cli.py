@@ -72,6 +72,11 @@ def make_parser():
     evaluate.add_argument("model", help="folder of a run or of a model")
     evaluate.add_argument("data", help="labelled texts")
     _add_columns(evaluate)
+    evaluate.add_argument(
+        "--faithfulness",
+        action="store_true",
+        help="also measure how far attention tells what the model relied on",
+    )
 
     predict = _command(commands, "predict", run_predict, "classify texts")
     _add_texts(predict)
@@ -178,7 +183,15 @@ def run_evaluate(options):
     from keras_selfattn.evaluation import evaluate
 
     model = _load(options.model)
-    _print_evaluation(evaluate(model, _corpus(options.data, options)))
+    corpus = _corpus(options.data, options)
+    _print_evaluation(evaluate(model, corpus))
+    if options.faithfulness:
+        from rich.progress import track
+
+        from keras_selfattn import faithfulness
+
+        read = track(corpus, "Removing words", total=None, transient=True)
+        _print_faithfulness(faithfulness.measure(model, read))
 
 
 def _print_evaluation(evaluation):
@@ -200,6 +213,40 @@ def _print_evaluation(evaluation):
     for label, row in zip(evaluation.labels, evaluation.confusion, strict=True):
         confusion.add_row(label, *map(str, row))
     console.print(confusion)
+
+
+def _print_faithfulness(result):
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="Lost without a method's words, and with only them")
+    table.add_column("words by", no_wrap=True)
+    for column in (
+        "share",
+        "p without",
+        "p with only",
+        "accuracy without",
+        "accuracy with only",
+    ):
+        table.add_column(column)
+    for (method, share), loss in result.losses.items():
+        figures = (
+            loss.comprehensiveness,
+            loss.sufficiency,
+            loss.accuracy_without,
+            loss.accuracy_with_only,
+        )
+        table.add_row(
+            method, f"{share:.0%}", *(f"{figure:.1%}" for figure in figures)
+        )
+    console = Console()
+    console.print(table)
+    console.print(
+        f"Heads: {result.num_heads}, effective number "
+        f"{result.effective_heads:.2f}, mean overlap of two "
+        f"{result.head_overlap:.1%}",
+        highlight=False,
+    )
 
 
 def _load(folder):

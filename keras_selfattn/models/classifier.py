@@ -29,8 +29,6 @@ class Classifier(keras.Model):
 
     def __init__(self, inputs, outputs, views, groups, config, **kwargs):
         super().__init__(inputs=inputs, outputs=outputs, **kwargs)
-        # In tuples, because Keras would track the layers of an attribute as
-        # parts of the model.
         self._views = views
         self._group_of = {
             layer.name: group
@@ -41,6 +39,13 @@ class Classifier(keras.Model):
         self._text = (None,)
         self.labels = None
         self.training_record = {}
+
+    def __setattr__(self, name, value):
+        if name == "preprocessor":
+            # Keras would track it as a layer, one that XLA can't compile.
+            object.__setattr__(self, name, value)
+        else:
+            super().__setattr__(name, value)
 
     @property
     def preprocessor(self):

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from keras_selfattn import models
+from keras_selfattn.text import TextPreprocessor
 from tests.models.small import CLASSES
 from tests.models.small import inputs_for
 from tests.models.small import small_preset
@@ -162,6 +163,15 @@ def test_half_precision(name, policy):
         assert np.isfinite(model.train_on_batch(inputs, np.array([0, 1, 2])))
     finally:
         keras.config.set_dtype_policy("float32")
+
+
+def test_a_preprocessor_does_not_keep_xla_away():
+    model = small_preset("lin2017_yelp", use_cudnn=False)
+    model.preprocessor = TextPreprocessor(["good", "food"])
+    model.compile("sgd", "sparse_categorical_crossentropy", jit_compile=True)
+    assert model.jit_compile
+    loss = model.train_on_batch(inputs_for(model), np.array([0, 1, 2]))
+    assert np.isfinite(loss)
 
 
 def test_logits():

@@ -1,0 +1,277 @@
+import json
+import pathlib
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+
+import keras
+import numpy as np
+import pytest
+
+from keras_selfattn import callbacks
+from keras_selfattn import faithfulness
+from keras_selfattn.models import SentencePairClassifier
+from tests.tiny_classifier import tiny_classifier
+
+TEXTS = ["good food", "the food\twas n't\ngood", "bad $ & <b>"]
+
+
+def fit(model, log_callbacks, epochs=2):
+    if not model.compiled:
+        model.compile("adam", "sparse_categorical_crossentropy")
+    size = len(model.labels)
+    texts = TEXTS[:size]
+    if "premise_token_ids" in model.input:
+        texts = [(text, "food") for text in texts]
+    features = {k: v.numpy() for k, v in model.preprocess(texts).items()}
+    model.fit(
+        features,
+        np.arange(size),
+        epochs=epochs,
+        batch_size=size,
+        callbacks=log_callbacks,
+        verbose=0,
+    )
+
+
+def all_callbacks(folder):
+    return [
+        callbacks.AttentionPictures(folder, TEXTS[:2]),
+        callbacks.PenaltyCurves(folder, TEXTS),
+        callbacks.Hyperparameters(folder, {"batch_size": 3}),
+        callbacks.EmbeddingProjector(folder, TEXTS, ["a", "b", 7]),
+    ]
+
+
+class Board:
+    """A TensorBoard process and its answers."""
+
+    def __init__(self, folder):
+        with socket.socket() as sock:
+            sock.bind(("127.0.0.1", 0))
+            port = sock.getsockname()[1]
+        self.address = f"http://127.0.0.1:{port}/data/"
+        self.process = subprocess.Popen(
+            [
+                *(sys.executable, "-m", "tensorboard.main"),
+                *("--logdir", str(folder), "--host", "127.0.0.1"),
+                *("--port", str(port), "--load_fast", "false"),
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def get(self, route, **query):
+        address = self.address + route + "?" + urllib.parse.urlencode(query)
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            return answer.read()
+
+    def json(self, route, **query):
+        return json.loads(self.get(route, **query))
+
+    def wait_for_runs(self, expected):
+        runs = None
+        for _ in range(200):
+            try:
+                runs = set(self.json("runs"))
+            except (urllib.error.URLError, ConnectionError):
+                runs = None
+            if runs == expected:
+                return
+            assert self.process.poll() is None
+            time.sleep(0.3)
+        raise AssertionError(f"TensorBoard shows the runs {runs}")
+
+
+@pytest.mark.slow
+def test_tensorboard_shows_it_all(tmp_path):
+    plain = tiny_classifier()
+    keras.config.set_dtype_policy("mixed_bfloat16")
+    try:
+        model = type(plain).from_config(plain.get_config())
+    finally:
+        keras.config.set_dtype_policy("float32")
+    # Before the preprocessor is there, whose ops XLA does not know.
+    model.compile("adam", "sparse_categorical_crossentropy", jit_compile=True)
+    model.preprocessor = plain.preprocessor
+    model.labels = plain.labels
+    fit(model, all_callbacks(tmp_path))
+    assert model.jit_compile
+    board = Board(tmp_path)
+    try:
+        board.wait_for_runs(
+            {"attention", "penalties", "hyperparameters", "embeddings"}
+        )
+        tags = board.json("plugin/scalars/tags")
+        assert {
+            "penalty/structured_self_attention",
+            "heads/overlap",
+            "heads/effective_number",
+            "heads/entropy",
+        } <= set(tags["penalties"])
+        points = board.json(
+            "plugin/scalars/scalars", run="penalties", tag="heads/entropy"
+        )
+        assert [step for _, step, _ in points] == [0, 1]
+        scores = model.attention_model()(model.preprocess(TEXTS)).numpy()
+        assert points[-1][2] == pytest.approx(
+            faithfulness.head_entropy(scores).mean(), rel=1e-3
+        )
+
+        images = board.json("plugin/images/tags")["attention"]
+        assert set(images) == {"attention/text_1", "attention/text_2"}
+        assert "good food" in images["attention/text_1"]["description"]
+        query = {"run": "attention", "tag": "attention/text_2", "sample": 0}
+        pictures = board.json("plugin/images/images", **query)
+        assert [picture["step"] for picture in pictures] == [0, 1]
+        png = board.get(
+            "plugin/images/individualImage?" + pictures[-1]["query"]
+        )
+        assert png.startswith(b"\x89PNG")
+
+        assert board.json("plugin/projector/runs") == ["embeddings"]
+        query = {"run": "embeddings"}
+        (entry,) = board.json("plugin/projector/info", **query)["embeddings"]
+        assert entry["tensorShape"] == [3, 4]
+        query["name"] = entry["tensorName"]
+        vectors = np.frombuffer(
+            board.get("plugin/projector/tensor", **query), "float32"
+        )
+        rows = model.embedding_model()(model.preprocess(TEXTS))
+        expected = keras.ops.cast(rows, "float32").numpy().mean(axis=1)
+        np.testing.assert_allclose(
+            vectors.reshape(3, 4), expected, rtol=1e-4, atol=1e-6
+        )
+        assert board.get(
+            "plugin/projector/metadata", **query
+        ).decode().splitlines() == [
+            "label\ttext",
+            "a\tgood food",
+            "b\tthe food was n't good",
+            "7\tbad $ & <b>",
+        ]
+        request = urllib.request.Request(
+            board.address + "plugin/hparams/experiment",
+            data=b"{}",
+            headers={"Content-Type": "application/json"},
+        )
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            experiment = json.loads(answer.read())
+        names = {info["name"] for info in experiment["hparamInfos"]}
+        assert {"num_heads", "optimizer", "batch_size"} <= names
+    finally:
+        board.process.terminate()
+        board.process.wait(timeout=30)
+
+
+def curves_of(model, texts=TEXTS):
+    curves = callbacks.PenaltyCurves("unused", texts)
+    curves.set_model(model)
+    curves.attention = model.attention_model()
+    (features,) = curves.batches()
+    return curves.penalties(features), curves.heads(features)
+
+
+def test_penalties_are_the_whole_of_the_models_losses():
+    model = tiny_classifier(l2=0.1)
+    penalties, _ = curves_of(model)
+    scores = model.attention_model()(model.preprocess(TEXTS)).numpy()
+    products = scores @ scores.transpose(0, 2, 1) - np.eye(2)
+    name = "penalty/structured_self_attention"
+    assert penalties.keys() == {
+        name,
+        "penalty/hidden_1",
+        "penalty/probabilities",
+    }
+    assert penalties[name] == pytest.approx(
+        np.square(products).sum(axis=(1, 2)).mean(), rel=1e-4
+    )
+    kernel = model.get_layer("hidden_1").kernel.numpy()
+    assert penalties["penalty/hidden_1"] == pytest.approx(
+        0.1 * np.square(kernel).sum(), rel=1e-4
+    )
+    model(model.preprocess(TEXTS))
+    assert sum(penalties.values()) == pytest.approx(
+        float(sum(model.losses)), rel=1e-4
+    )
+
+
+def pair_model():
+    model = SentencePairClassifier(
+        vocabulary_size=tiny_classifier().preprocessor.vocabulary_size(),
+        num_classes=3,
+        embedding_dim=5,
+        encoder="cnn",
+        units=4,
+        pooling="generalized",
+        attention_dim=3,
+        num_heads=2,
+        parameter_penalty=0.5,
+        embedding_penalty=0.25,
+        margin=10.0,
+        hidden_units=6,
+    )
+    model.preprocessor = tiny_classifier().preprocessor
+    model.labels = ["a", "b", "c"]
+    return model
+
+
+def test_a_pairs_penalties_have_names():
+    model = pair_model()
+    penalties, heads = curves_of(model, [(text, "bad") for text in TEXTS])
+    by_subject = {
+        name.rpartition("/")[2]: value
+        for name, value in penalties.items()
+        if name.count("/") == 2
+    }
+    assert {"parameter", "embedding"} <= by_subject.keys()
+    assert all(value > 0 for value in by_subject.values())
+    assert sum(penalties.values()) == pytest.approx(
+        float(sum(model.losses)), rel=1e-4
+    )
+    assert 1 <= heads["heads/effective_number"] <= 2
+
+
+def test_a_pairs_sides_are_points_of_their_own(tmp_path):
+    model = pair_model()
+    pairs = [(text, "bad food") for text in TEXTS]
+    fit(
+        model,
+        [
+            callbacks.EmbeddingProjector(tmp_path, pairs, "abc"),
+            callbacks.PenaltyCurves(tmp_path, pairs),
+        ],
+        epochs=1,
+    )
+    folder = pathlib.Path(tmp_path) / "embeddings"
+    rows = (folder / "metadata.tsv").read_text().splitlines()
+    assert rows[3:5] == ["b\tthe food was n't good", "b\tbad food"]
+    vectors = np.loadtxt(folder / "vectors.tsv")
+    sides = model.embedding_model()(model.preprocess(pairs))
+    np.testing.assert_allclose(
+        vectors[2], sides[0].numpy()[1].mean(axis=0), rtol=1e-4, atol=1e-6
+    )
+
+
+def test_bad_input_is_named(tmp_path):
+    with pytest.raises(ValueError, match="list of texts.*'one'"):
+        callbacks.PenaltyCurves(tmp_path, "one")
+    with pytest.raises(ValueError, match="at least one"):
+        callbacks.AttentionPictures(tmp_path, [])
+    with pytest.raises(ValueError, match="each of the 3 texts.*2 labels"):
+        callbacks.EmbeddingProjector(tmp_path, TEXTS, ["a", "b"])
+    pictures = callbacks.AttentionPictures(tmp_path, TEXTS)
+    pictures.set_model(keras.Sequential())
+    with pytest.raises(ValueError, match="Received: Sequential"):
+        pictures.on_train_begin()
+    model = tiny_classifier()
+    model.preprocessor = None
+    curves = callbacks.PenaltyCurves(tmp_path, TEXTS)
+    curves.set_model(model)
+    with pytest.raises(ValueError, match="preprocessor"):
+        curves.on_train_begin()
+    assert not list(pathlib.Path(tmp_path).iterdir())
