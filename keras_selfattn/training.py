@@ -162,20 +162,23 @@ def make_preprocessor(texts, training, vectors, model):
         `WordEmbedding.load_vectors` takes, otherwise `None`.
     """
     lowercase = training["lowercase"]
-    words = build_vocabulary(_strings(texts), lowercase=lowercase, min_count=1)
-    frequent = build_vocabulary(
-        _strings(texts), lowercase=lowercase, min_count=2
-    )
-    if vectors is not None:
+
+    def words_that_occur(times):
+        return build_vocabulary(
+            _strings(texts), lowercase=lowercase, min_count=times
+        )
+
+    if vectors is None:
+        words = words_that_occur(2)
+    else:
+        words = words_that_occur(1)
         matrix, has_vector = load_word_vectors(vectors, words)
         kept = {words[row] for row in np.flatnonzero(has_vector)}
         if model.get("trainable_embeddings", True):
-            kept.update(frequent)
+            kept.update(words_that_occur(2))
         rows = [row for row, word in enumerate(words) if word in kept]
         words = [words[row] for row in rows]
         matrix, has_vector = matrix[rows], has_vector[rows]
-    else:
-        words = frequent
     characters = None
     if model.get("character_vocabulary_size") is not None:
         characters = most_frequent_characters(
