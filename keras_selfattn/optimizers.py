@@ -1,13 +1,34 @@
-"""Keras's optimizers, right for word vectors that a batch uses twice.
+"""Keras's optimizers, with steps that cost what the touched weights cost.
 
 On TensorFlow the gradient of a table of word vectors names a row once for
-each time a batch uses it. Keras 3.15 feeds Adagrad and Adam these parts one
-by one, so a word that occurs twice is not updated by its gradient. These
-optimizers add the parts up first; all else is Keras's.
+each time a batch uses it. Keras feeds Adagrad and Adam these parts one by
+one, so a word that occurs twice is not updated by its gradient, and most of
+its updates pass over the whole table. `SGD`, `Adam` and `Adagrad` take
+Keras's place in any script. They have its arguments, configs and variables,
+so that a state saved by the one loads into the other, and differ so:
+
+- Repeated rows are added up first, before clipping too.
+- Of a table that the gradient names rows of, and of its slots (momentums,
+  accumulators), only these rows are read and written. For `Adagrad` and for
+  `SGD` without momentum the outcome is that of the dense gradient, which
+  moves no other row. With momentum, `Adam`'s included, it is not: see there.
+- Dense weights take a fused op where TensorFlow has one of the same
+  arithmetic: `Adam` without `amsgrad`, and `SGD`.
+
+What concerns the whole table stays Keras's, and costs the whole table:
+`weight_decay`, `use_ema`, `gradient_accumulation_steps`, whose sums are
+dense, so that the update is too, and a constraint of the table.
+`keras.optimizers.LossScaleOptimizer`, which float16 needs, looks through the
+whole gradient for what is not finite.
+
+On JAX and torch, where no gradient is sparse, the optimizers are Keras's.
 """
+
+import inspect
 
 import keras
 import tensorflow as tf
+from keras import ops
 
 
 def add_up_rows(gradient):
@@ -21,26 +42,208 @@ def add_up_rows(gradient):
     return tf.IndexedSlices(values, rows, gradient.dense_shape)
 
 
-class _AddsUpRows:
+class _DivisibleSlices(tf.IndexedSlices):
+    """A sparse gradient that Keras can divide by a `loss_scale_factor`."""
+
+    def __truediv__(self, number):
+        return tf.IndexedSlices(
+            self.values / number, self.indices, self.dense_shape
+        )
+
+
+def _divisible(gradient):
+    if not isinstance(gradient, tf.IndexedSlices):
+        return gradient
+    return _DivisibleSlices(
+        gradient.values, gradient.indices, gradient.dense_shape
+    )
+
+
+class _TouchedRows:
+    """Has Keras's optimizers update the rows that a gradient names."""
+
     def apply(self, grads, trainable_variables=None):
-        return super().apply(
-            [add_up_rows(gradient) for gradient in grads], trainable_variables
+        grads = [add_up_rows(gradient) for gradient in grads]
+        if self.loss_scale_factor is not None:
+            grads = [_divisible(gradient) for gradient in grads]
+        return super().apply(grads, trainable_variables)
+
+    def _clip_gradients(self, grads):
+        # The rows that are not there are zero: no clipping needs them, and
+        # Keras would make them to take a norm.
+        clipped = super()._clip_gradients(
+            [g.values if isinstance(g, tf.IndexedSlices) else g for g in grads]
+        )
+        return [
+            tf.IndexedSlices(values, gradient.indices, gradient.dense_shape)
+            if isinstance(gradient, tf.IndexedSlices)
+            else values
+            for gradient, values in zip(grads, clipped, strict=True)
+        ]
+
+    def update_step(self, gradient, variable, learning_rate):
+        if not isinstance(gradient, tf.IndexedSlices):
+            self._update_whole(gradient, variable, learning_rate)
+            return
+        if tf.distribute.get_strategy().num_replicas_in_sync > 1:
+            # Replicas may have used the same word.
+            gradient = add_up_rows(gradient)
+        self._update_rows(
+            ops.cast(gradient.values, variable.dtype),
+            gradient.indices,
+            variable,
+            ops.cast(learning_rate, variable.dtype),
+        )
+        # An op on rows leaves the variable in a mode in which each reading
+        # of it, such as an Embedding's, copies the whole table. XLA has
+        # neither the mode nor the op that ends it.
+        if tf.__internal__.get_enclosing_xla_context() is None:
+            tf.raw_ops.DisableCopyOnRead(resource=variable.handle)
+
+    def _update_whole(self, gradient, variable, learning_rate):
+        super().update_step(gradient, variable, learning_rate)
+
+    def _slot(self, slots, variable):
+        return slots[self._get_variable_index(variable)].value
+
+    def _set_rows(self, variable, rows, values):
+        self.assign(variable, tf.IndexedSlices(values, rows))
+
+    def _add_to_rows(self, variable, rows, values):
+        self.assign_add(variable, tf.IndexedSlices(values, rows))
+
+
+@keras.saving.register_keras_serializable(package="keras_selfattn")
+class SGD(_TouchedRows, keras.optimizers.SGD):
+    """`keras.optimizers.SGD` that updates a table's touched rows only.
+
+    Without momentum it moves all weights as Keras does. With momentum, rows
+    that are not in the batch stay where they are and keep their momentum,
+    where Keras goes on moving them and lets it decay; the reason is `Adam`'s.
+
+    Args:
+        **kwargs: Those of `keras.optimizers.SGD`.
+    """
+
+    def _update_whole(self, gradient, variable, learning_rate):
+        if keras.backend.backend() != "tensorflow":
+            super()._update_whole(gradient, variable, learning_rate)
+            return
+        learning_rate = ops.cast(learning_rate, variable.dtype)
+        if self.momentum == 0:
+            tf.raw_ops.ResourceApplyGradientDescent(
+                var=variable.handle,
+                alpha=learning_rate,
+                delta=ops.cast(gradient, variable.dtype),
+            )
+        else:
+            tf.raw_ops.ResourceApplyKerasMomentum(
+                var=variable.handle,
+                accum=self._slot(self.momentums, variable).handle,
+                lr=learning_rate,
+                grad=ops.cast(gradient, variable.dtype),
+                momentum=ops.cast(self.momentum, variable.dtype),
+                use_nesterov=self.nesterov,
+            )
+
+    def _update_rows(self, gradient, rows, variable, learning_rate):
+        move = -learning_rate * gradient
+        if self.momentum != 0:
+            momentums = self._slot(self.momentums, variable)
+            momentum = self.momentum * tf.gather(momentums, rows) + move
+            self._set_rows(momentums, rows, momentum)
+            if self.nesterov:
+                move += self.momentum * momentum
+            else:
+                move = momentum
+        self._add_to_rows(variable, rows, move)
+
+
+@keras.saving.register_keras_serializable(package="keras_selfattn")
+class Adam(_TouchedRows, keras.optimizers.Adam):
+    """`keras.optimizers.Adam` that updates a table's touched rows only.
+
+    Rows that are not in the batch stay where they are and keep their
+    moments, as with `torch.optim.SparseAdam`; the bias correction counts all
+    steps. Keras decays all moments in each step and moves all rows by them.
+    A row that is in every batch moves as with Keras, and so does one at its
+    first occurrence. Otherwise a row moves less: under a steady gradient a
+    word of each k-th batch moves by three learning rates an occurrence at
+    first and by one in the long run, with Keras by about sqrt(k) of them,
+    most of it in the steps after.
+
+    The moments could be decayed when a row is next touched, by the steps it
+    missed. They are not: that needs the last step of each row, which Keras's
+    saved states don't have, and would leave out the moves all the same,
+    which the forward pass must see before any update can make them up.
+
+    Dense weights move as with Keras within 1e-5 of a move: in float32
+    TensorFlow's op takes `1 - beta_2` of the rounded `beta_2`.
+
+    Args:
+        **kwargs: Those of `keras.optimizers.Adam`.
+    """
+
+    def _update_whole(self, gradient, variable, learning_rate):
+        if self.amsgrad or keras.backend.backend() != "tensorflow":
+            super()._update_whole(gradient, variable, learning_rate)
+            return
+        beta_1_power, beta_2_power = self._powers(variable.dtype)
+        tf.raw_ops.ResourceApplyAdam(
+            var=variable.handle,
+            m=self._slot(self._momentums, variable).handle,
+            v=self._slot(self._velocities, variable).handle,
+            beta1_power=beta_1_power,
+            beta2_power=beta_2_power,
+            lr=ops.cast(learning_rate, variable.dtype),
+            beta1=self.beta_1,
+            beta2=self.beta_2,
+            epsilon=self.epsilon,
+            grad=ops.cast(gradient, variable.dtype),
+        )
+
+    def _update_rows(self, gradient, rows, variable, learning_rate):
+        momentums = self._slot(self._momentums, variable)
+        velocities = self._slot(self._velocities, variable)
+        momentum = tf.gather(momentums, rows)
+        momentum += (gradient - momentum) * (1 - self.beta_1)
+        self._set_rows(momentums, rows, momentum)
+        velocity = tf.gather(velocities, rows)
+        velocity += (tf.square(gradient) - velocity) * (1 - self.beta_2)
+        self._set_rows(velocities, rows, velocity)
+        if self.amsgrad:
+            velocity_hats = self._slot(self._velocity_hats, variable)
+            velocity = tf.maximum(tf.gather(velocity_hats, rows), velocity)
+            self._set_rows(velocity_hats, rows, velocity)
+        beta_1_power, beta_2_power = self._powers(variable.dtype)
+        alpha = learning_rate * tf.sqrt(1 - beta_2_power) / (1 - beta_1_power)
+        move = -alpha * momentum / (tf.sqrt(velocity) + self.epsilon)
+        self._add_to_rows(variable, rows, move)
+
+    def _powers(self, dtype):
+        step = ops.cast(self.iterations + 1, dtype)
+        return (
+            ops.power(ops.cast(self.beta_1, dtype), step),
+            ops.power(ops.cast(self.beta_2, dtype), step),
         )
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class SGD(_AddsUpRows, keras.optimizers.SGD):
-    """`keras.optimizers.SGD` with the rows of sparse gradients added up."""
+class Adagrad(_TouchedRows, keras.optimizers.Adagrad):
+    """`keras.optimizers.Adagrad` that updates a table's touched rows only.
 
+    It moves all weights as Keras does with the dense gradient.
 
-@keras.saving.register_keras_serializable(package="keras_selfattn")
-class Adam(_AddsUpRows, keras.optimizers.Adam):
-    """`keras.optimizers.Adam` with the rows of sparse gradients added up."""
+    Args:
+        **kwargs: Those of `keras.optimizers.Adagrad`.
+    """
 
-
-@keras.saving.register_keras_serializable(package="keras_selfattn")
-class Adagrad(_AddsUpRows, keras.optimizers.Adagrad):
-    """`keras.optimizers.Adagrad` with sparse rows added up."""
+    def _update_rows(self, gradient, rows, variable, learning_rate):
+        accumulators = self._slot(self._accumulators, variable)
+        accumulator = tf.gather(accumulators, rows) + tf.square(gradient)
+        self._set_rows(accumulators, rows, accumulator)
+        move = -learning_rate * gradient / tf.sqrt(accumulator + self.epsilon)
+        self._add_to_rows(variable, rows, move)
 
 
 OPTIMIZERS = {"sgd": SGD, "adam": Adam, "adagrad": Adagrad}
@@ -56,9 +259,38 @@ def get(name, /, **arguments):
     Raises:
         ValueError: if there is no optimizer of that name.
     """
+    return _get_class(name)(**arguments)
+
+
+# Arguments that a recipe has other words for.
+_NOT_FOR_RECIPES = {"name", "kwargs", "use_ema", "ema_overwrite_frequency"}
+
+
+def argument_names(name):
+    """The names of the arguments of an optimizer that a recipe may set.
+
+    Args:
+        name: `"sgd"`, `"adam"` or `"adagrad"`.
+
+    Returns:
+        A set of strings.
+
+    Raises:
+        ValueError: if there is no optimizer of that name.
+
+    Example:
+
+    >>> sorted(argument_names("adagrad") - argument_names("sgd"))
+    ['epsilon', 'initial_accumulator_value']
+    """
+    arguments = inspect.signature(_get_class(name)).parameters
+    return set(arguments) - _NOT_FOR_RECIPES
+
+
+def _get_class(name):
     if name not in OPTIMIZERS:
         raise ValueError(
             f"The optimizer must be one of {', '.join(OPTIMIZERS)}. "
             f"Received: {name!r}"
         )
-    return OPTIMIZERS[name](**arguments)
+    return OPTIMIZERS[name]

@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import keras
 import numpy as np
 import pytest
@@ -5,52 +9,319 @@ import tensorflow as tf
 
 from keras_selfattn import optimizers
 
+ROWS, WIDTH = 7, 3
+# Word 1 occurs twice in a batch, word 3 in every one, word 5 in none.
+BATCHES = [[1, 3, 1, 0], [3, 2, 3, 3], [4, 3, 1, 1], [3, 0, 3, 2]]
+EVERY_WORD = [[0, 1, 2, 3, 4, 5, 6, 3], [6, 1, 6, 2, 3, 4, 5, 0]] * 2
+VARIANTS = {
+    "sgd": ("sgd", {}),
+    "momentum": ("sgd", {"momentum": 0.9}),
+    "nesterov": ("sgd", {"momentum": 0.9, "nesterov": True}),
+    "adagrad": ("adagrad", {}),
+    "adam": ("adam", {}),
+    "amsgrad": ("adam", {"amsgrad": True, "beta_2": 0.5}),
+}
+KERAS = {
+    "sgd": keras.optimizers.SGD,
+    "adam": keras.optimizers.Adam,
+    "adagrad": keras.optimizers.Adagrad,
+}
+# Where no other row than the touched ones would move anyway.
+EXACT = ("sgd", "adagrad")
 
-def three_steps(make, dense):
-    """A table of word vectors after three steps on repeated words."""
-    table = keras.Variable(np.arange(12.0, dtype="float32").reshape(4, 3) / 10)
-    optimizer = make()
+variants = pytest.mark.parametrize("variant", VARIANTS)
+
+
+def make(variant, keras_own=False, **arguments):
+    name, further = VARIANTS[variant]
+    arguments = {"learning_rate": 0.125, **further, **arguments}
+    return (KERAS[name] if keras_own else optimizers.OPTIMIZERS[name])(
+        **arguments
+    )
+
+
+def new_table(dtype="float64"):
+    values = np.random.default_rng(0).normal(size=(ROWS, WIDTH))
+    return keras.Variable(values, dtype=dtype, name="table")
+
+
+def gradients(batches):
+    """One of `(n, WIDTH)` a batch, small and large."""
+    rng = np.random.default_rng(1)
+    return [
+        rng.normal(size=(len(ids), WIDTH)) * 10.0 ** rng.integers(-2, 1)
+        for ids in batches
+    ]
+
+
+def sparse(ids, values, dtype="float64"):
+    return tf.IndexedSlices(
+        tf.constant(values, dtype), tf.constant(ids), tf.constant((ROWS, WIDTH))
+    )
+
+
+def run(optimizer, batches, dense=False, dtype="float64"):
+    """The table after a step on each batch."""
+    table = new_table(dtype)
     optimizer.build([table])
-    ids = tf.constant([1, 1, 3, 1])
-    weights = tf.constant([[1.0], [2.0], [3.0], [-1.0]])
-    for _ in range(3):
-        with tf.GradientTape() as tape:
-            rows = tf.gather(table.value, ids)
-            loss = tf.reduce_sum(weights * rows**2)
-        gradient = tape.gradient(loss, table.value)
-        assert isinstance(gradient, tf.IndexedSlices)
+    for ids, values in zip(batches, gradients(batches), strict=True):
+        gradient = sparse(ids, values, dtype)
         if dense:
             gradient = tf.convert_to_tensor(gradient)
         optimizer.apply([gradient], [table])
     return table.numpy()
 
 
-@pytest.mark.parametrize("name", sorted(optimizers.OPTIMIZERS))
-def test_a_repeated_word_moves_as_with_the_dense_gradient(name):
-    def make():
-        return optimizers.get(name, learning_rate=0.1)
+class Reference:
+    """The published update rules, of the rows of a batch, in NumPy."""
 
+    def __init__(self, variant):
+        self.name, self.further = VARIANTS[variant]
+        self.table = new_table().numpy()
+        # Keras's initial accumulator of Adagrad.
+        start = 0.1 if self.name == "adagrad" else 0.0
+        self.first = np.full_like(self.table, start)
+        self.second = np.zeros_like(self.table)
+        self.largest = np.zeros_like(self.table)
+        self.step = 0
+
+    def apply(self, ids, values, rate=0.125):
+        self.step += 1
+        for row in sorted(set(ids)):
+            gradient = values[np.array(ids) == row].sum(axis=0)
+            self.table[row] += getattr(self, self.name)(row, gradient, rate)
+
+    def sgd(self, row, gradient, rate):
+        momentum = self.further.get("momentum", 0.0)
+        self.first[row] = momentum * self.first[row] - rate * gradient
+        if self.further.get("nesterov"):
+            return momentum * self.first[row] - rate * gradient
+        return self.first[row]
+
+    def adagrad(self, row, gradient, rate):
+        self.first[row] += gradient**2
+        return -rate * gradient / np.sqrt(self.first[row] + 1e-7)
+
+    def adam(self, row, gradient, rate):
+        beta_1, beta_2 = 0.9, self.further.get("beta_2", 0.999)
+        self.first[row] = beta_1 * self.first[row] + (1 - beta_1) * gradient
+        self.second[row] = (
+            beta_2 * self.second[row] + (1 - beta_2) * gradient**2
+        )
+        velocity = self.second[row]
+        if self.further.get("amsgrad"):
+            velocity = np.maximum(self.largest[row], velocity)
+            self.largest[row] = velocity
+        correction = np.sqrt(1 - beta_2**self.step) / (1 - beta_1**self.step)
+        return -rate * correction * self.first[row] / (np.sqrt(velocity) + 1e-7)
+
+
+@variants
+def test_rows_move_as_the_published_rule_says(variant):
+    reference = Reference(variant)
+    for ids, values in zip(BATCHES, gradients(BATCHES), strict=True):
+        reference.apply(ids, values)
+    optimizer = make(variant)
+    # Moves of 0.1; Keras takes the powers of betas rounded to float32.
     np.testing.assert_allclose(
-        three_steps(make, dense=False), three_steps(make, dense=True), rtol=1e-5
+        run(optimizer, BATCHES), reference.table, rtol=0, atol=5e-6
+    )
+    slots = [v.numpy() for v in optimizer.variables if v.shape == (7, 3)]
+    expected = [reference.first, reference.second, reference.largest]
+    assert len(slots) == {"sgd": 0, "adam": 2, "amsgrad": 3}.get(variant, 1)
+    for slot, value in zip(slots, expected, strict=False):
+        np.testing.assert_allclose(slot, value, rtol=1e-7, atol=1e-12)
+
+
+@variants
+def test_a_repeated_word_moves_as_with_the_dense_gradient(variant):
+    batches = BATCHES if variant in EXACT else EVERY_WORD
+    np.testing.assert_allclose(
+        run(make(variant), batches),
+        run(make(variant, keras_own=True), batches, dense=True),
+        rtol=1e-6,
+    )
+
+
+@variants
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_dense_weights_move_as_with_keras(variant, dtype):
+    np.testing.assert_allclose(
+        run(make(variant), BATCHES, dense=True, dtype=dtype),
+        run(make(variant, keras_own=True), BATCHES, dense=True, dtype=dtype),
+        # Moves of 0.1; TensorFlow's op takes 1 - beta_2 in float32.
+        rtol=0,
+        atol={"float32": 5e-6, "float64": 1e-7}[dtype],
     )
 
 
 def test_keras_s_own_adagrad_differs():
     # The day this fails, Keras adds the rows up itself.
-    def make():
-        return keras.optimizers.Adagrad(0.1)
-
-    difference = three_steps(make, False) - three_steps(make, True)
+    difference = run(make("adagrad", keras_own=True), BATCHES) - run(
+        make("adagrad", keras_own=True), BATCHES, dense=True
+    )
     assert np.abs(difference).max() > 0.01
+
+
+@variants
+def test_rows_not_in_the_batch_are_neither_read_nor_written(variant):
+    optimizer, table = make(variant), new_table()
+    optimizer.build([table])
+    slots = [v for v in optimizer.variables if v.shape == (ROWS, WIDTH)]
+    for slot in slots:
+        # A dense step would carry it from the slot into the table.
+        slot.assign(np.where(np.arange(ROWS)[:, None] == 5, np.nan, slot))
+    before = table.numpy()
+    for ids, values in zip(BATCHES, gradients(BATCHES), strict=True):
+        optimizer.apply([sparse(ids, values)], [table])
+    np.testing.assert_array_equal(table.numpy()[5], before[5])
+    assert np.isfinite(table.numpy()).all()
+    for slot in slots:
+        finite = np.isfinite(slot.numpy()).all(axis=1)
+        assert finite.tolist() == [row != 5 for row in range(ROWS)]
+
+
+@variants
+@pytest.mark.parametrize(
+    "clipping",
+    [{}, {"clipnorm": 0.1}, {"global_clipnorm": 0.1}, {"clipvalue": 0.1}],
+    ids=str,
+)
+def test_no_tensor_of_the_table_s_size_is_made(variant, clipping):
+    optimizer, table = make(variant, **clipping), new_table()
+    optimizer.build([table])
+
+    @tf.function
+    def step(values, ids):
+        gradient = tf.IndexedSlices(values, ids, (ROWS, WIDTH))
+        optimizer.apply([gradient], [table])
+
+    graph = step.get_concrete_function(
+        tf.TensorSpec((4, WIDTH), "float64"), tf.TensorSpec(4, "int32")
+    ).graph
+    large = [
+        operation.type
+        for operation in graph.get_operations()
+        for output in operation.outputs
+        if output.shape.rank and output.shape[0] == ROWS
+    ]
+    assert large == []
+
+
+def test_the_table_is_read_without_a_copy_afterwards():
+    optimizer, table = make("adam"), new_table()
+    optimizer.apply([sparse([1], np.ones((1, WIDTH)))], [table])
+    one, two = table.value.read_value(), table.value.read_value()
+    assert np.shares_memory(memoryview(one), memoryview(two))
+
+
+OPTIONS = {
+    "clipnorm": {"clipnorm": 0.1},
+    "global_clipnorm": {"global_clipnorm": 0.1},
+    "clipvalue": {"clipvalue": 0.01},
+    "weight_decay": {"weight_decay": 0.1},
+    "ema": {"use_ema": True, "ema_momentum": 0.5},
+    "ema_overwrite": {"use_ema": True, "ema_overwrite_frequency": 2},
+    "accumulation": {"gradient_accumulation_steps": 2},
+    "loss_scale_factor": {"loss_scale_factor": 4.0},
+    "schedule": {
+        "learning_rate": keras.optimizers.schedules.InverseTimeDecay(
+            0.125, 1, 0.5
+        )
+    },
+}
+
+
+@pytest.mark.parametrize("variant", ["momentum", "adagrad", "adam"])
+@pytest.mark.parametrize("option", OPTIONS)
+def test_options_of_keras_act_as_on_the_dense_gradient(variant, option):
+    ids = EVERY_WORD
+    if variant == "adagrad" and option != "accumulation":
+        ids = BATCHES
+    results = []
+    for keras_own in (False, True):
+        optimizer = make(variant, keras_own, **OPTIONS[option])
+        # Of another weight too, for the global norm.
+        table, bias = new_table(), keras.Variable([1.0, 2.0], dtype="float64")
+        table.constraint = keras.constraints.MaxNorm(2.0, axis=1)
+        optimizer.build([table, bias])
+        step = tf.function(optimizer.apply)
+        for words, values in zip(ids, gradients(ids), strict=True):
+            gradient = sparse(words, values)
+            if keras_own:
+                gradient = tf.convert_to_tensor(gradient)
+            step([gradient, tf.constant([0.5, -2.0], "float64")])
+        if "use_ema" in OPTIONS[option]:
+            optimizer.finalize_variable_values([table, bias])
+        results.append(np.concatenate([table.numpy().ravel(), bias.numpy()]))
+    np.testing.assert_allclose(*results, rtol=1e-6, atol=1e-7)
+
+
+WORDS = np.array([[1, 1, 3], [3, 2, 1], [1, 3, 3], [2, 1, 3]])
+LABELS = np.array([0, 1, 1, 0])
+
+
+def small_model(optimizer, dtype=None, **arguments):
+    keras.utils.set_random_seed(0)
+    model = keras.Sequential(
+        [
+            keras.Input((3,), dtype="int32"),
+            keras.layers.Embedding(ROWS, WIDTH, dtype=dtype, name="words"),
+            keras.layers.GlobalAveragePooling1D(dtype=dtype),
+            keras.layers.Dense(2, dtype=dtype, name="classes"),
+        ],
+        name="small",
+    )
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    model.compile(optimizer, loss, **arguments)
+    return model
+
+
+def fit(model):
+    model.fit(WORDS, LABELS, batch_size=2, epochs=2, shuffle=False, verbose=0)
+    return model.get_weights()
+
+
+@variants
+def test_fit_compiled_by_xla_gives_the_same(variant):
+    expected = fit(small_model(make(variant)))
+    compiled = small_model(make(variant), jit_compile=True)
+    for ours, other in zip(fit(compiled), expected, strict=True):
+        np.testing.assert_allclose(ours, other, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize("variant", ["momentum", "adagrad", "adam"])
+def test_fit_in_mixed_precision_with_a_loss_scale(variant):
+    optimizer = keras.optimizers.LossScaleOptimizer(make(variant))
+    model = small_model(optimizer, dtype="mixed_float16")
+    before = model.get_weights()
+    after = fit(model)
+    full = fit(small_model(make(variant)))
+    for start, half, single in zip(before, after, full, strict=True):
+        assert np.abs(single - start).max() > 1e-3
+        np.testing.assert_allclose(half, single, atol=5e-2)
+
+
+@variants
+@pytest.mark.parametrize("ours_first", [True, False])
+def test_saved_states_go_to_and_from_keras(variant, ours_first, tmp_path):
+    first = small_model(make(variant, not ours_first, name="same"))
+    second = small_model(make(variant, ours_first, name="same"))
+    fit(first)
+    first.save_weights(tmp_path / "state.weights.h5")
+    second.optimizer.build(second.trainable_variables)
+    second.load_weights(tmp_path / "state.weights.h5")
+    one, two = first.optimizer.variables, second.optimizer.variables
+    assert [v.path for v in one] == [v.path for v in two]
+    for here, there in zip(one, two, strict=True):
+        np.testing.assert_array_equal(here.numpy(), there.numpy())
 
 
 @pytest.mark.parametrize("name", sorted(optimizers.OPTIMIZERS))
 def test_config_is_that_of_keras(name):
     arguments = {"learning_rate": 0.25, "global_clipnorm": 2.0, "name": "x"}
     ours = optimizers.get(name, **arguments)
-    theirs = type(ours).__mro__[2](**arguments)
-    assert type(theirs).__module__.startswith("keras.")
-    assert ours.get_config() == theirs.get_config()
+    assert ours.get_config() == KERAS[name](**arguments).get_config()
     copy = keras.saving.deserialize_keras_object(
         keras.saving.serialize_keras_object(ours)
     )
@@ -60,3 +331,74 @@ def test_config_is_that_of_keras(name):
 def test_unknown_names_are_answered_with_the_known_ones():
     with pytest.raises(ValueError, match="sgd, adam, adagrad.*'lion'"):
         optimizers.get("lion")
+
+
+OTHER_BACKENDS = """
+import keras
+import numpy as np
+from keras_selfattn import optimizers
+
+words = np.array([[1, 1, 3], [3, 2, 1], [1, 3, 3], [2, 1, 3]])
+for name, theirs in (
+    ("SGD", keras.optimizers.SGD),
+    ("Adam", keras.optimizers.Adam),
+    ("Adagrad", keras.optimizers.Adagrad),
+):
+    weights = []
+    for make in (getattr(optimizers, name), theirs):
+        keras.utils.set_random_seed(0)
+        model = keras.Sequential(
+            [keras.layers.Embedding(7, 3), keras.layers.Dense(1)]
+        )
+        model.compile(make(0.1, global_clipnorm=0.1), "mse")
+        model.fit(words, np.ones((4, 3, 1)), epochs=2, shuffle=False, verbose=0)
+        weights.append(model.get_weights())
+    for ours, other in zip(*weights):
+        np.testing.assert_allclose(ours, other, rtol=1e-4, atol=1e-6)
+"""
+
+TWO_REPLICAS = """
+import keras
+import numpy as np
+import tensorflow as tf
+from keras_selfattn import optimizers
+
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(
+    cpu, [tf.config.LogicalDeviceConfiguration()] * 2
+)
+# Both replicas use word 3, and one of them twice.
+ids = np.array([[1, 3], [3, 3]])
+for name in ("SGD", "Adam", "Adagrad"):
+    tables = []
+    for devices in (["CPU:0", "CPU:1"], ["CPU:0"]):
+        with tf.distribute.MirroredStrategy(devices).scope():
+            keras.utils.set_random_seed(0)
+            model = keras.Sequential([keras.layers.Embedding(5, 2)])
+            model.compile(getattr(optimizers, name)(0.1), "mse")
+        model.fit(ids, np.ones((2, 2, 2)), batch_size=2, epochs=3, verbose=0)
+        tables.append(model.get_weights()[0])
+    np.testing.assert_allclose(*tables, rtol=1e-4)
+"""
+
+
+def run_apart(program, backend):
+    result = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "KERAS_BACKEND": backend},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+def test_other_backends_move_as_with_keras(backend):
+    pytest.importorskip(backend)
+    run_apart(OTHER_BACKENDS, backend)
+
+
+@pytest.mark.slow
+def test_replicas_that_share_words_move_as_one():
+    run_apart(TWO_REPLICAS, "tensorflow")
