@@ -5,6 +5,9 @@ from keras_selfattn.layers import validation
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
 
+if keras.backend.backend() == "tensorflow":
+    from keras_selfattn.layers import packed_lstm
+
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
 class StackedBiLSTM(keras.layers.Layer):
@@ -24,9 +27,11 @@ class StackedBiLSTM(keras.layers.Layer):
             as well as the layer below. Defaults to `True`.
         dropout: Float, the part of each layer's input to drop in training.
             Defaults to `0.0`.
-        use_cudnn: As in `keras.layers.LSTM`. `False` lets a model be compiled
-            by XLA on TensorFlow; cuDNN wants padding on the right only.
-            Defaults to `"auto"`.
+        use_cudnn: As in `keras.layers.LSTM`; cuDNN wants padding on the
+            right only. `"auto"` also passes over padding on a CPU under
+            TensorFlow, for float32 and bfloat16.
+            `False` keeps to the loops of Keras, which let a model be
+            compiled by XLA on TensorFlow. Defaults to `"auto"`.
         seed: Integer, the seed of the dropout. Defaults to `None`.
         **kwargs: Arguments of `keras.layers.Layer`.
 
@@ -108,7 +113,36 @@ class StackedBiLSTM(keras.layers.Layer):
 
     def call(self, inputs, mask=None, training=None):
         mask = validate_mask(mask, inputs)
-        inputs = zero_masked(inputs, mask)
+        if (
+            self.use_cudnn == "auto"
+            and keras.backend.backend() == "tensorflow"
+            and packed_lstm.is_faster(self.compute_dtype)
+        ):
+            return self._call_packed(inputs, mask, training)
+
+        def run(layer, below):
+            states = layer(below, mask=mask, training=training)
+            # A masked step repeats the state before it.
+            return zero_masked(states, mask)
+
+        return self._stack(run, zero_masked(inputs, mask), training)
+
+    def _call_packed(self, inputs, mask, training):
+        steps = packed_lstm.PackedSteps(mask)
+
+        def run(layer, below):
+            return packed_lstm.bidirectional_lstm(
+                below,
+                steps.rows,
+                layer.forward_layer.weights,
+                layer.backward_layer.weights,
+                bool(training),
+            )
+
+        return steps.unpack(self._stack(run, steps.pack(inputs), training))
+
+    def _stack(self, run, inputs, training):
+        """The states of the last layer, where `run(layer, inputs)` runs one."""
         states = None
         for layer, dropout in zip(self.directions, self.dropouts, strict=True):
             if states is None:
@@ -117,10 +151,7 @@ class StackedBiLSTM(keras.layers.Layer):
                 below = ops.concatenate([inputs, states], axis=-1)
             else:
                 below = states
-            below = dropout(below, training=training)
-            states = layer(below, mask=mask, training=training)
-            # A masked step repeats the state before it.
-            states = zero_masked(states, mask)
+            states = run(layer, dropout(below, training=training))
         return states
 
     def compute_output_shape(self, input_shape):
