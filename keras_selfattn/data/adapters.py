@@ -1,0 +1,133 @@
+"""Datasets of TensorFlow Datasets and Hugging Face as corpora."""
+
+import collections.abc
+
+import numpy as np
+
+from keras_selfattn.data.checked_texts import MAX_BAD_RATE
+from keras_selfattn.data.checked_texts import CheckedTexts
+from keras_selfattn.data.checked_texts import Row
+from keras_selfattn.data.lines import line_error
+
+
+class DatasetTexts(CheckedTexts):
+    """The labelled texts of a `tf.data.Dataset` or a Hugging Face dataset.
+
+    Neither TensorFlow Datasets nor `datasets` is imported: what they give is
+    taken as it is, one split, not batched.
+
+    Args:
+        dataset: A `tf.data.Dataset` of dictionaries or, as with
+            `as_supervised=True`, of pairs `(text, label)`; or a re-iterable
+            of dictionaries, such as a split of a Hugging Face dataset.
+        text: The name of the text.
+        label: The name of the label. Numbers below 0 and `None` stand for no
+            gold label; with `label=None`, each label is `None` and no row is
+            left out.
+        label_names: Sequence of the names of the labels 0, 1, ...; `None` for
+            those of the dataset's `features`, as Hugging Face's have them,
+            or else the numbers themselves. TensorFlow Datasets has them in
+            `builder.info.features["label"].names`.
+        max_bad_rate: Number from 0 to 1, the largest share of bad rows; see
+            `keras_selfattn.data.checked_texts.CheckedTexts`.
+
+    Attributes:
+        report: The `Report` of the latest pass, `None` before the first.
+
+    Raises:
+        ValueError: if `dataset` can be read only once or holds several
+            splits, and while reading as `CheckedTexts` does.
+
+    Example:
+
+    >>> rows = [{"text": "Nice.", "label": 1}, {"text": "Meh.", "label": -1}]
+    >>> list(DatasetTexts(rows, label_names=["bad", "good"]))
+    [('Nice.', 'good')]
+    """
+
+    def __init__(
+        self,
+        dataset,
+        text="text",
+        label="label",
+        text_pair=None,
+        label_names=None,
+        max_bad_rate=MAX_BAD_RATE,
+    ):
+        if isinstance(dataset, collections.abc.Mapping):
+            raise ValueError(
+                "`dataset` must be one split of a dataset. "
+                f"Received those named {', '.join(map(str, dataset))}"
+            )
+        if isinstance(dataset, collections.abc.Iterator):
+            raise ValueError(
+                "`dataset` must be one that can be read again and again. "
+                f"Received: {type(dataset).__name__}"
+            )
+        if label_names is None:
+            features = getattr(dataset, "features", None) or {}
+            label_names = getattr(features.get(label), "names", None)
+        super().__init__(label is not None, label_names, max_bad_rate)
+        self.dataset = dataset
+        self.text = text
+        self.label = label
+        self.text_pair = text_pair
+
+    def read(self):
+        rows = self.dataset
+        if hasattr(rows, "as_numpy_iterator"):
+            rows = rows.as_numpy_iterator()
+        for number, row in enumerate(rows, 1):
+            try:
+                yield self._row(number, row)
+            except ValueError as error:
+                yield error
+
+    def _row(self, number, row):
+        if isinstance(row, tuple) and len(row) == 2:
+            row = dict(zip((self.text, self.label), row, strict=True))
+        fields = [self.text, self.text_pair, self.label]
+        names = [name for name in fields if name is not None]
+        if not isinstance(row, dict) or not row.keys() >= set(names):
+            expected = f"the fields {', '.join(names)}"
+            raise line_error("dataset", number, expected, _shown(row))
+        text = _string(number, self.text, row[self.text])
+        if self.text_pair is not None:
+            text = text, _string(number, self.text_pair, row[self.text_pair])
+        label = self._label(row[self.label]) if self.labelled else None
+        return Row("dataset", number, text, label)
+
+    def _label(self, value):
+        if isinstance(value, bytes):
+            return value.decode(errors="replace")
+        if value is None or isinstance(value, str):
+            return value
+        if not isinstance(value, (int, np.integer)):
+            return str(value)
+        if value < 0:
+            return None
+        if self.labels is None or value >= len(self.labels):
+            return str(value)
+        return self.labels[value]
+
+
+def _string(number, name, value):
+    if isinstance(value, bytes):
+        value = value.decode(errors="surrogateescape")
+    if not isinstance(value, str):
+        raise line_error(
+            "dataset", number, f"a string as {name!r}", _shown(value)
+        )
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise line_error("dataset", number, "UTF-8", str(error)) from error
+    return value
+
+
+def _shown(value):
+    if isinstance(value, dict):
+        return f"the fields {', '.join(map(str, value))}"
+    if isinstance(value, np.ndarray):
+        return f"an array of the shape {value.shape}"
+    return repr(value)

@@ -1,0 +1,168 @@
+"""Folders of PAN's author profiling task."""
+
+import pathlib
+import re
+from xml.parsers import expat
+
+from keras_selfattn.data.checked_texts import MAX_BAD_RATE
+from keras_selfattn.data.checked_texts import CheckedTexts
+from keras_selfattn.data.checked_texts import Row
+from keras_selfattn.data.lines import line_error
+from keras_selfattn.data.readers import check_text
+from keras_selfattn.data.readers import read_text_lines
+
+TRUTH_FILE = "truth.txt"
+
+_COLUMNS = ("gender", "age_group")
+_LABELS = {
+    "gender": re.compile("male|female|m|f"),
+    # 18-24, 65-xx, 10s
+    "age_group": re.compile(r"\d\d(-\d\d|-xx|-plus|\+|s)"),
+}
+_UNKNOWN = {"gender": "unknown", "age_group": "xx-xx"}
+_LARGEST = 1 << 26
+
+
+class AuthorProfiling(CheckedTexts):
+    """Documents of authors, labelled with the author's age group or gender.
+
+    The folder holds a `.xml` file for each author, named by their id, whose
+    `document` elements are the rows, and `truth.txt` with a line for each
+    author: `id:::gender:::age group`, and whatever else behind. Labels are
+    lowercased. Documents of authors whose age group is `XX-XX` or who are not
+    in `truth.txt` have no gold label.
+
+    The XML files may not declare a document type, so no entity of theirs is
+    ever expanded, and hold 64 MiB at most. One that is not well-formed is one
+    malformed row.
+
+    Args:
+        path: Path of the folder.
+        label: `"age_group"` or `"gender"`; with `None`, each label is `None`,
+            no row is left out, and no `truth.txt` is needed.
+        max_bad_rate: Number from 0 to 1, the largest share of bad rows; see
+            `keras_selfattn.data.checked_texts.CheckedTexts`.
+
+    Attributes:
+        report: The `Report` of the latest pass, `None` before the first.
+
+    Raises:
+        ValueError: if an argument is not as expected, and while reading as
+            `CheckedTexts` does.
+        FileNotFoundError: while reading, if there is no `truth.txt`.
+
+    References:
+        - [Rangel et al. 2016](https://ceur-ws.org/Vol-1609/16090750.pdf)
+    """
+
+    def __init__(self, path, label="age_group", max_bad_rate=MAX_BAD_RATE):
+        super().__init__(label is not None, None, max_bad_rate)
+        if label is not None and label not in _LABELS:
+            raise ValueError(
+                f"`label` must be one of {', '.join(_LABELS)}, or None. "
+                f"Received: {label!r}"
+            )
+        self.path = pathlib.Path(path)
+        if not self.path.is_dir():
+            raise ValueError(
+                "`path` must be a folder of .xml files and a truth.txt. "
+                f"Received: {path}"
+            )
+        self.label = label
+
+    def knows(self, label):
+        return _LABELS[self.label].fullmatch(label) is not None
+
+    def read(self):
+        files = sorted(self.path.glob("*.xml"))
+        if not files:
+            raise ValueError(f"Expected .xml files in {self.path}, found none")
+        labels = {}
+        if self.labelled:
+            names = {file.stem for file in files}
+            yield from self._read_truth(names, labels)
+        for file in files:
+            try:
+                documents = _documents(file)
+            except ValueError as error:
+                yield error
+                continue
+            for number, text in documents:
+                yield Row(file, number, text, labels.get(file.stem))
+
+    def _read_truth(self, names, labels):
+        """Fills in the labels; yields what is wrong."""
+        truth = self.path / TRUTH_FILE
+        column = _COLUMNS.index(self.label)
+        for number, line in enumerate(read_text_lines(truth), 1):
+            if not line.strip():
+                continue
+            try:
+                check_text(truth, number, line)
+                author, *cells = [cell.strip() for cell in line.split(":::")]
+                expected = None
+                if len(cells) <= column:
+                    expected = ":::".join(("author", *_COLUMNS))
+                elif author in labels:
+                    expected = "each author once"
+                elif author not in names:
+                    expected = f"an author with a file {author}.xml"
+                if expected is not None:
+                    raise line_error(truth, number, expected, repr(line))
+            except ValueError as error:
+                yield error
+                continue
+            label = cells[column].lower()
+            labels[author] = None if label == _UNKNOWN[self.label] else label
+
+
+def _documents(path):
+    """The documents of a file, each with the number of its line."""
+    size = path.stat().st_size
+    if size > _LARGEST:
+        raise line_error(path, 1, f"at most {_LARGEST} bytes", f"{size}")
+    documents = []
+    parts = None
+    parser = expat.ParserCreate()
+
+    def refuse(*declaration):
+        # Entities are declared there: of other files, or that grow.
+        raise line_error(
+            path,
+            parser.CurrentLineNumber,
+            "no document type declaration",
+            "one",
+        )
+
+    def start(name, attributes):
+        nonlocal parts
+        if name == "document":
+            parts = []
+            documents.append((parser.CurrentLineNumber, parts))
+
+    def end(name):
+        nonlocal parts
+        if name == "document":
+            parts = None
+
+    def keep(text):
+        if parts is not None:
+            parts.append(text)
+
+    parser.StartDoctypeDeclHandler = refuse
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.CharacterDataHandler = keep
+    try:
+        with open(path, "rb") as file:
+            parser.ParseFile(file)
+    except expat.ExpatError as error:
+        raise line_error(
+            path,
+            error.lineno,
+            "well-formed XML",
+            expat.errors.messages[error.code],
+        ) from error
+    if not documents:
+        raise line_error(path, 1, "at least one document", "none")
+    return [(number, "".join(parts)) for number, parts in documents]
