@@ -7,6 +7,7 @@ from keras_selfattn import serving
 from keras_selfattn import training
 from keras_selfattn import visualization
 from keras_selfattn.data.generated import generate_reviews
+from keras_selfattn.files import write_text
 
 TRAIN_ROWS = 8000
 DEV_ROWS = 1000
@@ -54,7 +55,7 @@ def run(folder, seed=0):
     for name, rows in splits.items():
         path = data / f"{name}.jsonl"
         lines = [json.dumps({"text": r.text, "label": r.label}) for r in rows]
-        training.write_text(path, "\n".join(lines) + "\n")
+        write_text(path, "\n".join(lines) + "\n")
         console.print(f"{len(rows)} rows in {path}")
     console.print(f"For example: {reviews[0].label} - {reviews[0].text}")
 

@@ -4,6 +4,8 @@ import dataclasses
 
 import numpy as np
 
+from keras_selfattn.streams import chunks
+
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation:
@@ -65,18 +67,6 @@ def predict(model, texts, batch_size=64):
     for chunk in chunks(texts, batch_size):
         inputs = model.preprocess(chunk)
         yield chunk, compiled(inputs).numpy()
-
-
-def chunks(rows, size):
-    """Lists of up to `size` rows of an iterable."""
-    chunk = []
-    for row in rows:
-        chunk.append(row)
-        if len(chunk) == size:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk
 
 
 def evaluate(model, records, batch_size=64):

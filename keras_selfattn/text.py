@@ -12,6 +12,10 @@ import weakref
 import keras
 import tensorflow as tf
 
+from keras_selfattn.files import write_text
+from keras_selfattn.streams import chunks
+from keras_selfattn.streams import map_ahead
+
 PADDING = ""
 UNKNOWN = "[UNK]"
 NULL = "[NULL]"
@@ -339,7 +343,7 @@ class TextPreprocessor(keras.layers.Layer):
             _write_lines(folder / _CHARACTERS_FILE, characters)
         # A serialized policy means something to this Keras version alone.
         config.pop("dtype")
-        _write_text(folder / _CONFIG_FILE, json.dumps(config, indent=2) + "\n")
+        write_text(folder / _CONFIG_FILE, json.dumps(config, indent=2) + "\n")
 
     @classmethod
     def load(cls, folder):
@@ -460,7 +464,7 @@ class TextPreprocessor(keras.layers.Layer):
 
 
 def build_vocabulary(texts, lowercase=False, max_size=None, min_count=1):
-    """Counts the tokens of texts.
+    """Lists the tokens of texts, the most frequent ones first.
 
     Args:
         texts: Iterable of strings, read once and not kept.
@@ -479,30 +483,82 @@ def build_vocabulary(texts, lowercase=False, max_size=None, min_count=1):
     >>> build_vocabulary(["a dog runs", "a dog", "a cat"], min_count=2)
     ['a', 'dog']
     """
+    if max_size is not None:
+        _check_at_least("max_size", max_size, 1)
+    _check_at_least("min_count", min_count, 1)
+    counts = count_words(texts, lowercase)
+    kept = (word for word, count in counts.items() if count >= min_count)
+    return list(itertools.islice(kept, max_size))
+
+
+def count_words(texts, lowercase=False):
+    """Counts the tokens of texts.
+
+    Args:
+        texts: Iterable of strings, read once and not kept.
+        lowercase: Boolean, whether the texts are lowercased.
+
+    Returns:
+        Dictionary of counts by token, by falling count, equal ones
+        alphabetically.
+
+    Raises:
+        ValueError: If `texts` is one string.
+
+    Example:
+
+    >>> count_words(["a dog runs", "a dog", "a cat"])
+    {'a': 3, 'dog': 2, 'cat': 1, 'runs': 1}
+    """
     if isinstance(texts, (str, bytes)):
         raise ValueError(
             "`texts` must be an iterable of strings. Received one string: "
             f"{texts[:40]!r}"
         )
-    if max_size is not None:
-        _check_at_least("max_size", max_size, 1)
-    _check_at_least("min_count", min_count, 1)
-    tokenizer = tf.function(
-        PennTreebankTokenizer(lowercase),
-        input_signature=[tf.TensorSpec([None], tf.string)],
-    )
-    counts = collections.Counter()
-    texts = iter(texts)
-    while batch := list(itertools.islice(texts, 1024)):
-        counts.update(tokenizer(_to_strings(batch)).values.numpy().tolist())
+    tokenizer = PennTreebankTokenizer(lowercase)
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
+    def count(texts):
+        words, _, counts = tf.unique_with_counts(tokenizer(texts).values)
+        return words, counts
+
+    totals = collections.Counter()
+    # Each distinct word of a chunk comes to Python once.
+    for words, counts in map_ahead(
+        lambda chunk: [part.numpy() for part in count(_to_strings(chunk))],
+        chunks(texts, 1024),
+    ):
+        for word, n in zip(words.tolist(), counts.tolist(), strict=True):
+            totals[word.decode("utf-8")] += n
     # The stand-in for an empty text; as a word it can't come out of a text,
     # for brackets stand apart.
-    counts.pop(UNKNOWN.encode(), None)
-    # UTF-8 sorts as its code points do.
-    kept = sorted(
-        (-count, token) for token, count in counts.items() if count >= min_count
-    )
-    return [token.decode("utf-8") for _, token in kept[:max_size]]
+    totals.pop(UNKNOWN, None)
+    words = sorted(totals)
+    words.sort(key=totals.__getitem__, reverse=True)
+    return {word: totals[word] for word in words}
+
+
+def most_frequent_characters(word_counts, max_size):
+    """The characters that occur most often in counted words.
+
+    Args:
+        word_counts: What `count_words` returns.
+        max_size: Number of characters kept at most.
+
+    Returns:
+        List of characters by falling frequency, equal ones by code point.
+
+    Example:
+
+    >>> most_frequent_characters({"dog": 2, "do": 1}, 2)
+    ['d', 'o']
+    """
+    counts = collections.Counter()
+    for word, count in word_counts.items():
+        for character in word:
+            counts[character] += count
+    by_count = sorted(counts, key=lambda c: (-counts[c], c))
+    return by_count[:max_size]
 
 
 def _find_regex_split(implementation):
@@ -588,13 +644,4 @@ def _read_lines(path):
 
 
 def _write_lines(path, lines):
-    _write_text(path, "".join(f"{line}\n" for line in lines))
-
-
-def _write_text(path, text):
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    write_text(path, "".join(f"{line}\n" for line in lines))

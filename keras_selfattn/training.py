@@ -1,14 +1,13 @@
 """Recipes: from labelled texts and a preset to a folder with a model."""
 
-import collections
+import contextlib
 import csv
 import io
 import json
-import os
 import pathlib
 import shutil
 import sys
-import tempfile
+import zlib
 
 import keras
 import numpy as np
@@ -17,15 +16,20 @@ from keras_selfattn import models
 from keras_selfattn import optimizers
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.data.word_vectors import load_word_vectors
+from keras_selfattn.files import replaced_folder
+from keras_selfattn.files import restore_folder
+from keras_selfattn.files import write_text
 from keras_selfattn.models.loading import MODEL_FOLDER
 from keras_selfattn.text import TextPreprocessor
-from keras_selfattn.text import build_vocabulary
+from keras_selfattn.text import count_words
+from keras_selfattn.text import most_frequent_characters
 
 SETTINGS_FILE = "settings.json"
 HISTORY_FILE = "history.csv"
 CHECKPOINT_FOLDER = "checkpoint"
+DATA_FOLDER = "data"
 _STATE_FILE = "state.json"
-_CHECKPOINT_WEIGHTS = "state.weights.h5"
+_VARIABLES_FILE = "variables.npz"
 
 # Of a preset's training values, those that are not the optimizer's.
 _NOT_OPTIMIZER = (
@@ -37,8 +41,25 @@ _NOT_OPTIMIZER = (
     "prepend_null",
     "num_oov_indices",
     "normalize_vectors",
+    "min_count",
+    "steps_per_execution",
+    "ema_momentum",
 )
-MAX_TOKENS = 512
+# Training values that presets may leave out.
+_DEFAULTS = {
+    "max_tokens": 512,
+    # How often a word without a pretrained vector must occur to have a vector
+    # of its own; `None` where such words share those of unknown words.
+    "min_count": 2,
+    # Python waits for the model once in so many batches. It changes no
+    # number.
+    "steps_per_execution": 8,
+    # Of a moving average of the weights, which then are those evaluated and
+    # kept; `None` for the weights themselves.
+    "ema_momentum": None,
+}
+# Training values that a resumed run may change.
+_CHANGEABLE = ("epochs", "steps_per_execution")
 
 
 def train(
@@ -59,7 +80,9 @@ def train(
     The folder gets the model with the best dev accuracy (`model/`, which
     `keras_selfattn.models.from_preset` loads, vocabulary included), the
     `settings.json` of the run, its `history.csv`, and a `checkpoint/` after
-    each epoch.
+    each epoch. While the run lasts its `data/` holds the encoded texts, so
+    that no corpus is too large for the memory. The training texts are read
+    twice, the dev texts once.
 
     A run repeats itself for the same seed, data and settings, and one that
     was stopped and resumed ends with the weights of one that was not.
@@ -74,7 +97,11 @@ def train(
         resume: Boolean, whether to go on with the run that is in `folder`.
         model_overrides: Dictionary of model arguments that take the place of
             the preset's.
-        training_overrides: The same for the preset's training values.
+        training_overrides: The same for the preset's training values. Every
+            preset also takes `steps_per_execution`, the number of batches
+            for which the model does not come back to Python, which changes
+            no number; and `ema_momentum`, such as 0.999, which has the moving
+            average of the weights evaluated and kept.
         callbacks: Further Keras callbacks.
         verbose: As in `fit` below.
 
@@ -87,9 +114,7 @@ def train(
             or the data are not as expected.
     """
     preset_values = models.get_preset(preset)
-    training = {"max_tokens": MAX_TOKENS, **preset_values.training}
-    _check_names(training_overrides or {}, training)
-    training.update(training_overrides or {})
+    training = training_values(preset_values, training_overrides or {})
     settings = {
         "preset": preset,
         "seed": seed,
@@ -101,10 +126,6 @@ def train(
     keras.utils.set_random_seed(seed)
     preprocessor, found = make_preprocessor(
         train_texts, training, vectors, settings["model"]
-    )
-    train_data = EncodedDataset.from_texts(train_texts, preprocessor)
-    dev_data = EncodedDataset.from_texts(
-        dev_texts, preprocessor, labels=train_data.label_names
     )
     overrides = dict(model_overrides or {})
     if found is not None:
@@ -118,75 +139,119 @@ def train(
         overrides["character_vocabulary_size"] = (
             preprocessor.character_vocabulary_size()
         )
-    model = models.from_preset(
-        preset,
-        vocabulary_size=preprocessor.vocabulary_size(),
-        num_classes=len(train_data.label_names),
-        **overrides,
-    )
-    if found is not None:
-        model.get_layer("word_vectors").load_vectors(
-            *found, normalize=training.get("normalize_vectors", False)
+    with run.data_folder() as data:
+        train_data = EncodedDataset.from_texts(
+            train_texts, preprocessor, folder=data / "train"
         )
-    model.preprocessor = preprocessor
-    model.labels = train_data.label_names
-    model.training_record = {
-        **settings,
-        "train_rows": len(train_data),
-        "dev_rows": len(dev_data),
-    }
-    compile_model(model, training)
-    run.start()
-    fit(
-        model,
-        train_data,
-        dev_data,
-        run,
-        training["batch_size"],
-        training["epochs"],
-        seed,
-        callbacks,
-        verbose,
-    )
+        dev_data = EncodedDataset.from_texts(
+            dev_texts,
+            preprocessor,
+            labels=train_data.label_names,
+            folder=data / "dev",
+        )
+        model = models.from_preset(
+            preset,
+            vocabulary_size=preprocessor.vocabulary_size(),
+            num_classes=len(train_data.label_names),
+            **overrides,
+        )
+        if found is not None:
+            model.get_layer("word_vectors").load_vectors(
+                *found, normalize=training.get("normalize_vectors", False)
+            )
+            # As large as the table that they are in now.
+            del found
+        model.preprocessor = preprocessor
+        model.labels = train_data.label_names
+        model.training_record = {
+            **settings,
+            "train_rows": len(train_data),
+            "dev_rows": len(dev_data),
+        }
+        compile_model(model, training)
+        run.start()
+        fit(
+            model,
+            train_data,
+            dev_data,
+            run,
+            training["batch_size"],
+            training["epochs"],
+            seed,
+            callbacks,
+            verbose,
+        )
     return models.from_preset(run.folder)
+
+
+def training_values(preset, overrides):
+    """A preset's training values with others in their place.
+
+    With another optimizer, the arguments that only the preset's takes go.
+
+    Args:
+        preset: A `keras_selfattn.models.presets.Preset`.
+        overrides: Dictionary of training values.
+
+    Returns:
+        Dictionary of all training values.
+
+    Raises:
+        ValueError: if there is no training value of a name.
+    """
+    values = {**_DEFAULTS, **preset.training}
+    optimizer = overrides.get("optimizer", values["optimizer"])
+    known = {*_NOT_OPTIMIZER, *optimizers.argument_names(optimizer)}
+    for name in overrides:
+        if name not in known:
+            raise ValueError(
+                f"A training value with the optimizer {optimizer} must be one "
+                f"of {', '.join(sorted(known))}. Received: {name!r}"
+            )
+    kept = {name: value for name, value in values.items() if name in known}
+    return {**kept, **overrides}
+
+
+def is_training_value(name):
+    """Whether a name is that of a training value of any optimizer."""
+    return name in _NOT_OPTIMIZER or any(
+        name in optimizers.argument_names(optimizer)
+        for optimizer in optimizers.OPTIMIZERS
+    )
 
 
 def make_preprocessor(texts, training, vectors, model):
     """The tokenizer with the vocabulary of the training texts.
 
-    The vocabulary holds the words that occur twice and, where vectors are
-    given, those that have one; where the vectors are fixed, only those.
+    The vocabulary holds the words that occur `min_count` times and, where
+    vectors are given, those that have one.
 
     Returns:
         The preprocessor and, with `vectors`, the pair that
         `WordEmbedding.load_vectors` takes, otherwise `None`.
     """
-    lowercase = training["lowercase"]
-
-    def words_that_occur(times):
-        return build_vocabulary(
-            _strings(texts), lowercase=lowercase, min_count=times
-        )
-
-    if vectors is None:
-        words = words_that_occur(2)
-    else:
-        words = words_that_occur(1)
-        matrix, has_vector = load_word_vectors(vectors, words)
-        kept = {words[row] for row in np.flatnonzero(has_vector)}
-        if model.get("trainable_embeddings", True):
-            kept.update(words_that_occur(2))
-        rows = [row for row, word in enumerate(words) if word in kept]
-        words = [words[row] for row in rows]
-        matrix, has_vector = matrix[rows], has_vector[rows]
+    counts = count_words(_strings(texts), training["lowercase"])
     characters = None
     if model.get("character_vocabulary_size") is not None:
         characters = most_frequent_characters(
-            _strings(texts), model["character_vocabulary_size"] - 2
+            counts, model["character_vocabulary_size"] - 2
         )
+    min_count = training.get("min_count", _DEFAULTS["min_count"])
+    if vectors is None:
+        min_count = min_count or _DEFAULTS["min_count"]
+        words = [word for word, count in counts.items() if count >= min_count]
+    else:
+        words = list(counts)
+        matrix, has_vector = load_word_vectors(vectors, words)
+        kept = has_vector.copy()
+        if min_count is not None:
+            occurs = np.fromiter(counts.values(), "int64", len(words))
+            kept |= occurs >= min_count
+        rows = np.flatnonzero(kept)
+        words = [words[row] for row in rows]
     preprocessor = TextPreprocessor(
         words,
-        lowercase=lowercase,
+        lowercase=training["lowercase"],
         max_tokens=training["max_tokens"],
         num_oov_indices=training.get("num_oov_indices", 1),
         prepend_null=training.get("prepend_null", False),
@@ -194,23 +259,22 @@ def make_preprocessor(texts, training, vectors, model):
     )
     if vectors is None:
         return preprocessor, None
-    # Ids of padding, unknown words and the NULL token come first.
-    extra = preprocessor.vocabulary_size() - len(words)
+    size = preprocessor.vocabulary_size()
     return preprocessor, (
-        np.pad(matrix, ((extra, 0), (0, 0))),
-        np.pad(has_vector, (extra, 0)),
+        _last_rows(matrix, rows, size),
+        _last_rows(has_vector, rows, size),
     )
 
 
-def most_frequent_characters(texts, count):
-    """The `count` most frequent characters of the texts, in that order."""
-    counter = collections.Counter()
-    for text in texts:
-        counter.update(text)
-    printable = [(n, c) for c, n in counter.items() if not c.isspace()]
-    return [c for _, c in sorted(printable, key=lambda x: (-x[0], x[1]))][
-        :count
-    ]
+def _last_rows(array, rows, size):
+    """Some rows of an array, the last of `size`, below rows of zeros.
+
+    The first ids are those of padding, unknown words and the NULL token.
+    """
+    result = np.zeros((size, *array.shape[1:]), array.dtype)
+    # Without a copy in between, as the table may be large.
+    np.take(array, rows, 0, out=result[size - len(rows) :], mode="clip")
+    return result
 
 
 def _strings(texts):
@@ -221,15 +285,6 @@ def _strings(texts):
             yield from text
 
 
-def _check_names(overrides, known):
-    for name in overrides:
-        if name not in known:
-            raise ValueError(
-                "A training value must be one of "
-                f"{', '.join(sorted(known))}. Received: {name!r}"
-            )
-
-
 def compile_model(model, training):
     """Compile a classifier with a recipe's optimizer and the papers' loss.
 
@@ -237,15 +292,16 @@ def compile_model(model, training):
         model: A `keras_selfattn.models.Classifier`.
         training: Dictionary of training values, as in a preset.
     """
-    optimizer = optimizers.get(
-        training["optimizer"],
-        **{k: v for k, v in training.items() if k not in _NOT_OPTIMIZER},
-    )
+    arguments = {k: v for k, v in training.items() if k not in _NOT_OPTIMIZER}
+    if training.get("ema_momentum") is not None:
+        arguments.update(use_ema=True, ema_momentum=training["ema_momentum"])
+    optimizer = optimizers.get(training["optimizer"], **arguments)
     from_logits = model.get_config()["activation"] != "softmax"
     model.compile(
         optimizer,
         keras.losses.SparseCategoricalCrossentropy(from_logits=from_logits),
         metrics=["accuracy"],
+        steps_per_execution=training.get("steps_per_execution", 1),
     )
 
 
@@ -310,13 +366,15 @@ class Run:
         self.folder = pathlib.Path(folder)
         self.history = []
         self.settings = settings
+        self._fixed_weights = None
         path = self.folder / SETTINGS_FILE
         if resume:
             self._check_settings(path, settings)
+            restore_folder(self.folder / CHECKPOINT_FOLDER)
             state = self.folder / CHECKPOINT_FOLDER / _STATE_FILE
             if state.exists():
                 self.history = json.loads(state.read_text())["history"]
-        elif self.folder.exists():
+        elif self.folder.exists() and not self._was_killed_before_start():
             raise ValueError(
                 f"The folder of a run must be new. {self.folder} exists; "
                 "to go on with the run in it, ask to resume"
@@ -328,6 +386,29 @@ class Run:
         text = json.dumps(self.settings, indent=2) + "\n"
         write_text(self.folder / SETTINGS_FILE, text)
 
+    def _was_killed_before_start(self):
+        return self.folder.is_dir() and _names(self.folder) == [DATA_FOLDER]
+
+    @contextlib.contextmanager
+    def data_folder(self):
+        """A folder for the encoded texts, which goes when the run ends.
+
+        What a killed run has left is never used again.
+
+        Yields:
+            The path of the folder.
+        """
+        data = self.folder / DATA_FOLDER
+        shutil.rmtree(data, ignore_errors=True)
+        data.mkdir(parents=True)
+        try:
+            yield data
+        finally:
+            shutil.rmtree(data, ignore_errors=True)
+            # A run that has not started leaves nothing behind.
+            if not _names(self.folder):
+                self.folder.rmdir()
+
     def _check_settings(self, path, settings):
         if not path.exists():
             raise ValueError(
@@ -335,9 +416,9 @@ class Run:
             )
         saved = json.loads(path.read_text())
         given = json.loads(json.dumps(settings))
-        # A run may be made longer.
         for each in (saved, given):
-            each["training"] = {**each["training"], "epochs": None}
+            changeable = dict.fromkeys(_CHANGEABLE)
+            each["training"] = {**_DEFAULTS, **each["training"], **changeable}
         different = [name for name in given if given[name] != saved.get(name)]
         if different:
             raise ValueError(
@@ -347,16 +428,21 @@ class Run:
 
     def restore(self, model):
         """Give a compiled model the state after the last finished epoch."""
+        self._fixed_weights = _checksum(model)
         if not self.history:
             return
         model.optimizer.build(model.trainable_variables)
         checkpoint = self.folder / CHECKPOINT_FOLDER
-        model.load_weights(checkpoint / _CHECKPOINT_WEIGHTS)
         state = json.loads((checkpoint / _STATE_FILE).read_text())
-        for variable, value in zip(
-            _random_state(model), state["random_state"], strict=True
-        ):
-            variable.assign(value)
+        if state["fixed_weights"] != self._fixed_weights:
+            raise ValueError(
+                "A run is resumed with the word vectors it was started with. "
+                f"Received others than those of {checkpoint}"
+            )
+        variables = _changing(model)
+        with np.load(checkpoint / _VARIABLES_FILE) as arrays:
+            for variable, name in zip(variables, arrays.files, strict=True):
+                variable.assign(arrays[name])
 
     def keep(self, model, logs):
         """Write what is to be kept at the end of an epoch."""
@@ -369,7 +455,8 @@ class Run:
                 "epoch": len(self.history),
                 "dev_accuracy": logs["val_accuracy"],
             }
-            model.save_to_preset(self.folder / MODEL_FOLDER)
+            with averaged_weights(model):
+                model.save_to_preset(self.folder / MODEL_FOLDER)
         self._write_history()
         # Last, so that a run stopped in between repeats the whole epoch.
         self._write_checkpoint(model)
@@ -384,38 +471,76 @@ class Run:
         write_text(self.folder / HISTORY_FILE, text.getvalue())
 
     def _write_checkpoint(self, model):
-        beside = pathlib.Path(
-            tempfile.mkdtemp(prefix=".checkpoint-", dir=self.folder)
-        )
-        try:
-            model.save_weights(beside / _CHECKPOINT_WEIGHTS)
-            state = {
-                "history": self.history,
-                "random_state": [
-                    variable.numpy().tolist()
-                    for variable in _random_state(model)
-                ],
-            }
-            (beside / _STATE_FILE).write_text(json.dumps(state))
-            target = self.folder / CHECKPOINT_FOLDER
-            old = self.folder / f".{CHECKPOINT_FOLDER}-old"
-            if target.exists():
-                os.replace(target, old)
-            os.replace(beside, target)
-            shutil.rmtree(old, ignore_errors=True)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
+        state = {
+            "history": self.history,
+            "fixed_weights": self._fixed_weights,
+        }
+        with replaced_folder(self.folder / CHECKPOINT_FOLDER) as beside:
+            arrays = [variable.numpy() for variable in _changing(model)]
+            np.savez(beside / _VARIABLES_FILE, *arrays)
+            write_text(beside / _STATE_FILE, json.dumps(state))
 
 
-def _random_state(model):
-    """The states of the dropouts, which no weights file of Keras holds."""
-    weights = {id(weight) for weight in model.weights}
-    return [
+def _names(folder):
+    return [path.name for path in folder.iterdir()]
+
+
+def _changing(model):
+    """All variables that training changes, in a fixed order.
+
+    Those of the optimizer and the states of the dropouts are among them;
+    fixed word vectors, often most of a model, are not.
+    """
+    fixed = {id(variable) for variable in _fixed(model)}
+    variables = [
         variable
         for layer in model.layers
         for variable in layer.variables
-        if id(variable) not in weights
+        if id(variable) not in fixed
     ]
+    return variables + model.optimizer.variables
+
+
+def _fixed(model):
+    return [
+        variable
+        for layer in model.layers
+        if not layer.trainable
+        for variable in layer.weights
+    ]
+
+
+def _checksum(model):
+    checksum = 0
+    for variable in _fixed(model):
+        checksum = zlib.crc32(np.ascontiguousarray(variable.numpy()), checksum)
+    return checksum
+
+
+@contextlib.contextmanager
+def averaged_weights(model):
+    """Give a model the moving averages of its weights, within a block.
+
+    Keras's `SwapEMAWeights` swaps by sums on TensorFlow, which changes the
+    weights by what is rounded off; a resumed run then would not be the same.
+
+    Args:
+        model: A compiled model. Nothing happens if its optimizer does not
+            keep averages.
+    """
+    # Keras wraps the optimizer of a model that computes in float16.
+    optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
+    if not optimizer.use_ema:
+        yield
+        return
+    variables = model.trainable_variables
+    weights = [variable.numpy() for variable in variables]
+    optimizer.finalize_variable_values(variables)
+    try:
+        yield
+    finally:
+        for variable, value in zip(variables, weights, strict=True):
+            variable.assign(value)
 
 
 class _KeepRun(keras.callbacks.Callback):
@@ -425,17 +550,16 @@ class _KeepRun(keras.callbacks.Callback):
         super().__init__()
         self.run = run
         self.plan = plan
+        self.averaged = contextlib.ExitStack()
 
     def on_epoch_begin(self, epoch, logs=None):
         self.plan.epoch = epoch
 
+    def on_test_begin(self, logs=None):
+        self.averaged.enter_context(averaged_weights(self.model))
+
+    def on_test_end(self, logs=None):
+        self.averaged.close()
+
     def on_epoch_end(self, epoch, logs=None):
         self.run.keep(self.model, logs)
-
-
-def write_text(path, text):
-    """Write a text file beside its path, and rename it."""
-    path = pathlib.Path(path)
-    beside = path.with_name(f".{path.name}.writing")
-    beside.write_text(text, encoding="utf-8")
-    os.replace(beside, path)

@@ -1,4 +1,5 @@
 import gzip
+import itertools
 import json
 import os
 import re
@@ -17,6 +18,8 @@ from keras_selfattn import text
 from keras_selfattn.text import PennTreebankTokenizer
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import build_vocabulary
+from keras_selfattn.text import count_words
+from keras_selfattn.text import most_frequent_characters
 
 IMPLEMENTATIONS = ("tensorflow", "tensorflow_text")
 
@@ -460,6 +463,26 @@ def test_build_vocabulary_beyond_one_batch():
     vocabulary = build_vocabulary(texts)
     assert vocabulary == ["x", *[f"w{i}" for i in range(7)]]
     TextPreprocessor(vocabulary)
+
+
+def test_counts_of_words():
+    # More texts than are counted at a time, read once.
+    texts = itertools.chain(["Don't", "", "é"], ["b a a"] * 3000, ["É"])
+    assert list(count_words(texts, lowercase=True).items()) == [
+        ("a", 6000),
+        ("b", 3000),
+        ("é", 2),
+        ("do", 1),
+        ("n't", 1),
+    ]
+    with pytest.raises(ValueError, match="iterable of strings.*'a dog'"):
+        count_words("a dog")
+
+
+def test_most_frequent_characters():
+    counts = {"dog": 2, "é": 7, "go": 1, "dd": 1, "x": 1}
+    assert most_frequent_characters(counts, 3) == ["é", "d", "g"]
+    assert most_frequent_characters(counts, 9) == ["é", "d", "g", "o", "x"]
 
 
 def test_build_vocabulary_arguments():

@@ -8,6 +8,7 @@ import sys
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from keras_selfattn import models
 from keras_selfattn import training
@@ -46,26 +47,16 @@ def run(tmp_path_factory):
 
 
 def final_weights(folder):
-    """The weights after the last epoch, in name order."""
-    import h5py
-
-    arrays = {}
-    with h5py.File(folder / "checkpoint" / "state.weights.h5") as file:
-        file.visititems(
-            lambda name, node: (
-                arrays.update({name: node[()]})
-                if isinstance(node, h5py.Dataset)
-                else None
-            )
-        )
-    return arrays
+    """All that changes in training, after the last epoch."""
+    with np.load(folder / "checkpoint" / "variables.npz") as arrays:
+        return [arrays[name] for name in arrays.files]
 
 
 def assert_same_run(one, other):
-    first, second = final_weights(one), final_weights(other)
-    assert first.keys() == second.keys()
-    for name in first:
-        np.testing.assert_array_equal(first[name], second[name], name)
+    for first, second in zip(
+        final_weights(one), final_weights(other), strict=True
+    ):
+        np.testing.assert_array_equal(first, second)
     history = training.HISTORY_FILE
     assert (one / history).read_text() == (other / history).read_text()
 
@@ -110,9 +101,9 @@ def test_a_seed_repeats_the_run(run, tmp_path):
 def test_another_seed_gives_another_run(run, tmp_path):
     train(tmp_path / "other", seed=1)
     one, other = final_weights(run[0]), final_weights(tmp_path / "other")
-    kernels = [name for name, array in one.items() if array.ndim > 1]
+    kernels = [i for i, array in enumerate(one) if array.ndim > 1]
     assert kernels
-    assert all((one[name] != other[name]).any() for name in kernels)
+    assert all((one[i] != other[i]).any() for i in kernels)
 
 
 def test_a_resumed_run_ends_as_the_uninterrupted_one(run, tmp_path):
@@ -156,6 +147,161 @@ def test_a_killed_run_resumes_to_the_same_weights(run, tmp_path, steps):
     assert process.returncode == -signal.SIGKILL
     train(folder, resume=True)
     assert_same_run(run[0], folder)
+
+
+@pytest.mark.parametrize("steps", [1, 5])
+def test_steps_per_execution_changes_no_number(run, tmp_path, steps):
+    train(
+        tmp_path / "run",
+        training_overrides={
+            "epochs": 3,
+            "batch_size": 16,
+            "steps_per_execution": steps,
+        },
+    )
+    assert_same_run(run[0], tmp_path / "run")
+
+
+AVERAGED = {"epochs": 3, "batch_size": 16, "ema_momentum": 0.5}
+
+
+@pytest.fixture(scope="module")
+def averaged_run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("training") / "averaged"
+    return folder, train(folder, training_overrides=AVERAGED)
+
+
+def test_averaging_changes_what_is_kept_and_not_how_it_learns(
+    run, averaged_run
+):
+    plain, averaged = final_weights(run[0]), final_weights(averaged_run[0])
+    # The averages come behind all that a plain run has.
+    assert len(averaged) > len(plain)
+    kernels = [i for i, array in enumerate(plain) if array.ndim > 1]
+    for i in kernels:
+        np.testing.assert_array_equal(plain[i], averaged[i])
+    losses = [
+        np.genfromtxt(folder / "history.csv", delimiter=",", names=True)
+        for folder in (run[0], averaged_run[0])
+    ]
+    np.testing.assert_array_equal(losses[0]["loss"], losses[1]["loss"])
+    assert (losses[0]["val_loss"] != losses[1]["val_loss"]).all()
+
+
+def test_the_kept_model_has_the_averages_that_dev_chose(averaged_run):
+    folder, model = averaged_run
+    texts, labels = zip(*reviews(40, 2), strict=True)
+    probabilities = model(model.preprocess(texts)).numpy()
+    gold = [model.labels.index(label) for label in labels]
+    loss = -np.log(probabilities[np.arange(40), gold]).mean()
+    penalties = sum(float(loss) for loss in model.losses)
+    history = np.genfromtxt(folder / "history.csv", delimiter=",", names=True)
+    epoch = model.training_record["epoch"] - 1
+    accuracy = np.mean(probabilities.argmax(axis=-1) == gold)
+    assert accuracy == pytest.approx(history["val_accuracy"][epoch])
+    assert loss + penalties == pytest.approx(
+        history["val_loss"][epoch], rel=0.02
+    )
+
+
+def test_the_average_is_the_equation(tmp_path):
+    """One epoch of two steps: half the first weights, half the second."""
+    steps = []
+
+    class Watch(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            steps.append(self.model.get_weights())
+
+    model = train(
+        tmp_path / "run",
+        training_overrides={
+            "epochs": 1,
+            "batch_size": 48,
+            "ema_momentum": 0.5,
+            "steps_per_execution": 1,
+        },
+        callbacks=[Watch()],
+    )
+    assert len(steps) == 2
+    for first, second, kept in zip(*steps, model.get_weights(), strict=True):
+        np.testing.assert_allclose(kept, (first + second) / 2, atol=1e-7)
+
+
+def test_a_resumed_averaged_run(averaged_run, tmp_path):
+    folder = tmp_path / "resumed"
+    train(folder, training_overrides={**AVERAGED, "epochs": 1})
+    keras.utils.set_random_seed(99)
+    model = train(folder, training_overrides=AVERAGED, resume=True)
+    assert_same_run(averaged_run[0], folder)
+    for kept, resumed in zip(
+        averaged_run[1].get_weights(), model.get_weights(), strict=True
+    ):
+        np.testing.assert_array_equal(kept, resumed)
+
+
+def test_a_momentum_out_of_range(tmp_path):
+    with pytest.raises(ValueError, match=r"ema_momentum.*Received.*1\.5"):
+        train(tmp_path / "x", training_overrides={"ema_momentum": 1.5})
+    assert not (tmp_path / "x").exists()
+
+
+class CountedTexts:
+    def __init__(self, rows):
+        self.rows = rows
+        self.passes = 0
+
+    def __iter__(self):
+        self.passes += 1
+        return iter(self.rows)
+
+
+@pytest.mark.parametrize("preset", ["lin2017_yelp", "chen2018_yelp"])
+def test_the_texts_are_read_twice_and_not_kept(tmp_path, preset):
+    train_texts = CountedTexts(reviews(48, 1))
+    dev_texts = CountedTexts(reviews(20, 2))
+    write_vectors(tmp_path / "vectors.txt", ["food", "was"])
+    seen = {}
+
+    class Look(keras.callbacks.Callback):
+        def on_epoch_begin(self, epoch, logs=None):
+            for path in (tmp_path / "run" / "data").rglob("*.npy"):
+                seen[path.relative_to(tmp_path / "run")] = np.load(path).shape
+
+    training.train(
+        preset,
+        train_texts,
+        dev_texts,
+        tmp_path / "run",
+        vectors=tmp_path / "vectors.txt",
+        model_overrides={**WITHOUT_WIDTH, "hidden_units": 4}
+        if preset == "lin2017_yelp"
+        else {**WITHOUT_WIDTH, "hidden_units": [4, 4]},
+        training_overrides={"epochs": 1, "batch_size": 24},
+        callbacks=[Look()],
+        verbose=0,
+    )
+    assert (train_texts.passes, dev_texts.passes) == (2, 1)
+    shapes = {str(path): shape for path, shape in seen.items()}
+    assert shapes["data/train/labels.npy"] == (48,)
+    assert shapes["data/dev/labels.npy"] == (20,)
+    assert ("data/train/char_ids.npy" in shapes) == (preset == "chen2018_yelp")
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        "checkpoint",
+        "history.csv",
+        "model",
+        "settings.json",
+    ]
+
+
+def test_data_of_a_killed_run_are_not_used(run, tmp_path):
+    folder = tmp_path / "killed"
+    (folder / "data" / "train").mkdir(parents=True)
+    (folder / "data" / "train" / "labels.npy").write_text("half")
+    train(folder)
+    assert_same_run(run[0], folder)
+    (folder / "data").mkdir()
+    train(folder, resume=True)
+    assert not (folder / "data").exists()
 
 
 def test_a_folder_is_not_overwritten(run):
@@ -211,7 +357,7 @@ def test_pretrained_vectors_are_in_the_table(tmp_path):
     model = train(
         tmp_path / "run",
         vectors=tmp_path / "vectors.txt",
-        training_overrides={"epochs": 1, "batch_size": 96},
+        training_overrides={"epochs": 1, "batch_size": 96, "min_count": None},
         model_overrides={**WITHOUT_WIDTH, "trainable_embeddings": False},
     )
     words = model.preprocessor.get_vocabulary()
@@ -221,15 +367,117 @@ def test_pretrained_vectors_are_in_the_table(tmp_path):
     assert model.get_layer("word_vectors").trainable_weights == []
 
 
-def test_tuned_vectors_leave_room_for_frequent_words(tmp_path):
+FIXED = {**WITHOUT_WIDTH, "trainable_embeddings": False}
+
+
+def test_fixed_vectors_are_not_in_the_checkpoint(tmp_path):
     write_vectors(tmp_path / "vectors.txt", ["food", "was"])
-    model = train(
-        tmp_path / "run",
-        vectors=tmp_path / "vectors.txt",
-        model_overrides=WITHOUT_WIDTH,
-        training_overrides={"epochs": 1, "batch_size": 96},
+    arguments = {
+        "vectors": tmp_path / "vectors.txt",
+        "model_overrides": FIXED,
+        "training_overrides": {"epochs": 1, "batch_size": 96},
+    }
+    model = train(tmp_path / "run", **arguments)
+    shapes = [array.shape for array in final_weights(tmp_path / "run")]
+    assert model.get_layer("word_vectors").embeddings.shape not in shapes
+    arguments["training_overrides"] = {"epochs": 2, "batch_size": 96}
+    train(tmp_path / "whole", **arguments)
+    train(tmp_path / "run", resume=True, **arguments)
+    assert_same_run(tmp_path / "whole", tmp_path / "run")
+    arguments["training_overrides"] = {"epochs": 3, "batch_size": 96}
+    write_vectors(tmp_path / "vectors.txt", ["was", "food"])
+    with pytest.raises(ValueError, match="the word vectors it was started"):
+        train(tmp_path / "run", resume=True, **arguments)
+
+
+@pytest.mark.parametrize("trainable", [False, True])
+@pytest.mark.parametrize("optimizer", ["sgd", "adam", "adagrad"])
+def test_fixed_vectors_cost_no_state_and_no_gradient(trainable, optimizer):
+    preset = models.get_preset("parikh2016_snli")
+    model = models.from_preset(
+        "parikh2016_snli",
+        vocabulary_size=11,
+        num_classes=3,
+        embedding_dim=7,
+        projection_dim=5,
+        trainable_embeddings=trainable,
     )
-    assert len(model.preprocessor.get_vocabulary()) > 50
+    training.compile_model(
+        model,
+        {
+            **{k: preset.training[k] for k in ("batch_size", "epochs")},
+            "optimizer": optimizer,
+            "learning_rate": 0.1,
+            **({"momentum": 0.9} if optimizer == "sgd" else {}),
+        },
+    )
+    table = model.get_layer("word_vectors").embeddings
+    model.optimizer.build(model.trainable_variables)
+    shapes = [variable.shape for variable in model.optimizer.variables]
+    assert (table.shape in shapes) == trainable
+    ids = np.array([[1, 2, 3], [4, 5, 0]], "int32")
+    inputs = {"premise_token_ids": ids, "hypothesis_token_ids": ids}
+
+    @tf.function
+    def step():
+        return model.train_step((inputs, np.array([0, 1])))
+
+    graph = step.get_concrete_function().graph
+    (captured,) = [
+        inner for outer, inner in graph.captures if outer is table.value.handle
+    ]
+    readers = {op.type for op in captured.consumers()}
+    assert (readers <= {"ResourceGather", "ReadVariableOp"}) != trainable
+    # What neither an output nor an update needs is never run.
+    needed = {*graph.control_outputs, *(out.op for out in graph.outputs)}
+    ahead = list(needed)
+    while ahead:
+        op = ahead.pop()
+        before = {*op.control_inputs, *(tensor.op for tensor in op.inputs)}
+        ahead.extend(before - needed)
+        needed |= before
+    # A gradient of the vectors would be as wide as they are.
+    gradients = [
+        op.name
+        for op in needed
+        if "gradient" in op.name
+        and any(out.shape.rank and out.shape[-1] == 7 for out in op.outputs)
+    ]
+    assert bool(gradients) == trainable
+
+
+@pytest.mark.parametrize(
+    "min_count, words",
+    [
+        (None, {"the", "unlucky"}),
+        (2, {"the", "unlucky", "was"}),
+        (1, {"the", "unlucky", "was", "once"}),
+    ],
+)
+def test_words_without_a_vector_that_get_one(tmp_path, min_count, words):
+    write_vectors(tmp_path / "vectors.txt", ["the", "unlucky", "unseen"])
+    texts = [("the unlucky was", "a"), ("once was the", "b")]
+    preprocessor, (table, has_vector) = training.make_preprocessor(
+        texts,
+        {"lowercase": True, "max_tokens": 9, "min_count": min_count},
+        tmp_path / "vectors.txt",
+        {},
+    )
+    vocabulary = preprocessor.get_vocabulary()
+    assert set(vocabulary[2:]) == words
+    found = {vocabulary[row] for row in np.flatnonzero(has_vector)}
+    assert found == {"the", "unlucky"}
+    assert table.shape == (len(vocabulary), 3)
+
+
+def test_another_optimizer_takes_none_of_the_preset_s_arguments():
+    preset = models.get_preset("parikh2016_snli")
+    values = training.training_values(preset, {"optimizer": "adam"})
+    assert "initial_accumulator_value" not in values
+    assert values["prepend_null"] is True
+    assert values["learning_rate"] == 0.05
+    same = training.training_values(preset, {"optimizer": "adagrad"})
+    assert same["initial_accumulator_value"] == 0.1
 
 
 def test_pairs(tmp_path):

@@ -1,7 +1,7 @@
 """Encoded corpora in flat arrays, and batches of rows of similar length."""
 
+import collections
 import contextlib
-import io
 import itertools
 import os
 import pathlib
@@ -10,11 +10,22 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 
+from keras_selfattn.streams import chunks
+from keras_selfattn.streams import map_ahead
+
 _BOUNDARIES = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 _BEYOND = 256
 _CHUNK_ROWS = 1024
 _WINDOW_BATCHES = 100
+# Read at once: enough that Python's share of a batch is small, few enough
+# that the rows take little memory.
+_STRETCH_ROWS = 2048
 _SIDES = {1: ("",), 2: ("premise_", "hypothesis_")}
+# Of a feature, the method of a preprocessor that tells the number of its ids.
+_SIZES = {
+    "token_ids": "vocabulary_size",
+    "char_ids": "character_vocabulary_size",
+}
 
 
 class BatchPlan:
@@ -46,29 +57,39 @@ class BatchPlan:
         return rows // size if self._drop_remainder else -(-rows // size)
 
     def __iter__(self):
-        """Yields, batch by batch, row numbers `(B,)` and widths by side."""
+        """Yields stretches of an epoch, some batches `b` of rows `r` each.
+
+        Each is a tuple of the row numbers `(r,)`, batch after batch, the
+        number of rows of each batch `(b,)`, and the widths `(b, sides)`.
+        """
         epoch = self.epoch
         self.epoch = epoch + 1
-        for rows in self.rows(epoch):
-            longest = self._lengths[rows].max(axis=0)
-            yield rows, self._widths(longest)
+        order, batches = self._order(epoch)
+        size = self._batch_size
+        at_once = max(1, _STRETCH_ROWS // size)
+        for start in range(0, len(batches), at_once):
+            starts = batches[start : start + at_once] * size
+            sizes = np.minimum(size, len(order) - starts)
+            rows = order[_spans(starts, sizes)]
+            longest = np.maximum.reduceat(
+                self._lengths[rows], np.cumsum(sizes) - sizes
+            )
+            yield rows, sizes, self._widths(longest)
 
-    def rows(self, epoch):
-        """The row numbers of each batch of an epoch, a list of arrays."""
+    def _order(self, epoch):
+        """The rows of an epoch, and the order of the batches cut from them."""
         size = self._batch_size
         count = len(self._lengths)
         kept = len(self) * size if self._drop_remainder else count
-        starts = np.arange(size, kept, size)
         if not self._shuffle:
-            return np.split(np.arange(count)[:kept], starts)
+            return np.arange(kept), np.arange(len(self))
         generator = np.random.default_rng((self._seed, epoch))
         order = generator.permutation(count)[:kept]
         window = size * _WINDOW_BATCHES
         for start in range(0, kept, window):
             part = order[start : start + window]
             order[start : start + window] = part[self._by_length(part)]
-        batches = np.split(order, starts)
-        return [batches[i] for i in generator.permutation(len(batches))]
+        return order, generator.permutation(len(self))
 
     def _by_length(self, rows):
         lengths = self._lengths[rows]
@@ -86,6 +107,12 @@ class BatchPlan:
             self._boundaries[np.minimum(nearest, last)],
             -(-lengths // _BEYOND) * _BEYOND,
         )
+
+
+def _spans(starts, lengths):
+    """All positions of some spans, one span after the other."""
+    shifts = starts - (np.cumsum(lengths) - lengths)
+    return np.repeat(shifts, lengths) + np.arange(lengths.sum())
 
 
 class EncodedDataset:
@@ -116,6 +143,7 @@ class EncodedDataset:
     """
 
     def __init__(self, features, offsets, labels, label_names):
+        # Arrays, or paths of their files.
         self._features = features
         self._offsets = offsets
         self.labels = labels
@@ -134,10 +162,11 @@ class EncodedDataset:
                 returns a dict of right-padded integer tensors: `"token_ids"`
                 `(B, n)`, and `"char_ids"` `(B, n, c)` where wanted. For pairs
                 the features get the prefixes `premise_` and `hypothesis_`.
+                It is called in several threads.
             labels: list of all labels, which fixes their ids; or None to
                 collect them: sorted, by value where all are numbers.
-            folder: folder to hold the arrays as `.npy` files, which are then
-                mapped into memory; None keeps them in memory.
+            folder: folder to hold the arrays as `.npy` files, of which only
+                the rows in use are in memory; None keeps all in memory.
 
         Returns:
             An `EncodedDataset`.
@@ -152,33 +181,20 @@ class EncodedDataset:
             raise ValueError("`records` must hold at least one row; got none.")
         records = itertools.chain([first], records)
         sides = _SIDES[1 if isinstance(first[0], str) else 2]
-        with contextlib.ExitStack() as stack:
-            if folder is None:
-                store = _Memory()
-            else:
-                store = stack.enter_context(_Folder(folder))
-            known = None if labels is None else list(labels)
-            names = _encode(records, preprocessor, sides, known, store)
-            ids = store.pop("labels")
-            if labels is None:
-                label_names = _sorted_labels(names)
-                ranks = {name: i for i, name in enumerate(label_names)}
-                ids = np.array([ranks[name] for name in names], "int32")[ids]
-            else:
-                label_names = known
-            offsets = {
-                side: np.concatenate(
-                    ([0], np.cumsum(store.pop(f"{side}lengths"), dtype="int64"))
-                )
-                for side in sides
-            }
-            store.add("labels", ids)
+        with _Memory() if folder is None else _Folder(folder) as store:
+            lengths, ids, label_names = _encode(
+                records, preprocessor, sides, labels, store
+            )
             for side in sides:
-                store.add(f"{side}offsets", offsets[side])
-            arrays = store.finish()
-        labels = arrays.pop("labels")
-        offsets = {side: arrays.pop(f"{side}offsets") for side in sides}
-        return cls(arrays, offsets, labels, label_names)
+                ends = np.cumsum(np.concatenate(lengths[side]))
+                store.add(f"{side}offsets", np.concatenate(([0], ends)))
+            store.add("labels", ids)
+            features = store.finish()
+        labels = _read(features.pop("labels"))
+        offsets = {
+            side: _read(features.pop(f"{side}offsets")) for side in sides
+        }
+        return cls(features, offsets, labels, label_names)
 
     def __len__(self):
         return len(self.labels)
@@ -226,14 +242,12 @@ class EncodedDataset:
                 rise from 1 or more.
         """
         plan = self._plan(batch_size, boundaries, shuffle, seed, drop_remainder)
-        signature = {
-            name: tf.TensorSpec((None, None, *flat.shape[1:]), tf.int32)
-            for name, flat in self._features.items()
-        }
-        dataset = tf.data.Dataset.from_generator(
-            lambda: (self._batch(rows, widths) for rows, widths in plan),
-            output_signature=(signature, tf.TensorSpec((None,), tf.int32)),
+        stretches = tf.data.Dataset.from_generator(
+            lambda: map(self._stretch, plan), output_signature=self._signature()
         )
+        # Python gathers the rows of many batches at once; TensorFlow cuts
+        # the batches from them, so that small ones cost little.
+        dataset = stretches.prefetch(1).flat_map(_cut)
         dataset = dataset.apply(
             tf.data.experimental.assert_cardinality(len(plan))
         )
@@ -257,62 +271,160 @@ class EncodedDataset:
             self.lengths, boundaries, batch_size, shuffle, seed, drop_remainder
         )
 
-    def _batch(self, rows, widths):
-        batch = {}
+    def _stretch(self, planned):
+        """The ids of some batches, in flat arrays, and how to cut them."""
+        rows, sizes, widths = planned
+        ends = np.cumsum(sizes)
+        sides = {}
         for (side, offsets), width in zip(
-            self._offsets.items(), widths, strict=True
+            self._offsets.items(), widths.T, strict=True
         ):
-            starts = offsets[rows][:, None]
-            steps = starts + np.arange(width)
-            kept = steps < offsets[rows + 1][:, None]
-            steps = steps[kept]
-            for name in (f"{side}token_ids", f"{side}char_ids"):
-                if name in self._features:
-                    flat = self._features[name]
-                    padded = np.zeros((*kept.shape, *flat.shape[1:]), "int32")
-                    padded[kept] = flat[steps]
-                    batch[name] = padded
-        return batch, self.labels[rows]
+            starts = offsets[rows]
+            lengths = offsets[rows + 1] - starts
+            steps = _spans(starts, lengths)
+            sides[side] = {
+                "widths": width,
+                "row_splits": np.concatenate(([0], np.cumsum(lengths))),
+                "ids": {
+                    # Files are opened anew: what a mapping has read would
+                    # stay in memory with it.
+                    side + name: _read(self._features[side + name])[steps]
+                    for name in _SIZES
+                    if side + name in self._features
+                },
+            }
+        return {
+            "starts": ends - sizes,
+            "ends": ends,
+            "labels": self.labels[rows],
+            "sides": sides,
+        }
+
+    def _signature(self):
+        flat = {name: _read(file) for name, file in self._features.items()}
+        whole = tf.TensorSpec((None,), tf.int64)
+        return {
+            "starts": whole,
+            "ends": whole,
+            "labels": tf.TensorSpec((None,), tf.int32),
+            "sides": {
+                side: {
+                    "widths": whole,
+                    "row_splits": whole,
+                    "ids": {
+                        side + name: tf.TensorSpec(
+                            (None, *flat[side + name].shape[1:]),
+                            flat[side + name].dtype,
+                        )
+                        for name in _SIZES
+                        if side + name in flat
+                    },
+                }
+                for side in self._offsets
+            },
+        }
+
+
+def _cut(stretch):
+    """The dataset of the batches of a stretch."""
+
+    def batch(number):
+        start, end = stretch["starts"][number], stretch["ends"][number]
+        features = {}
+        for side in stretch["sides"].values():
+            splits = side["row_splits"][start : end + 1]
+            for name, flat in side["ids"].items():
+                rows = tf.RaggedTensor.from_row_splits(
+                    tf.cast(flat[splits[0] : splits[-1]], tf.int32),
+                    splits - splits[0],
+                    validate=False,
+                )
+                inner = flat.shape[1:]
+                shape = tf.stack([end - start, side["widths"][number], *inner])
+                padded = rows.to_tensor(shape=shape)
+                features[name] = tf.ensure_shape(padded, (None, None, *inner))
+        return features, stretch["labels"][start:end]
+
+    count = tf.size(stretch["ends"], tf.int64)
+    return tf.data.Dataset.range(count).map(batch)
 
 
 def _encode(records, preprocessor, sides, labels, store):
-    """Fills the store; returns the label names in the order of their ids."""
-    ids = {name: i for i, name in enumerate(labels or ())}
-    rows = 0
-    while chunk := list(itertools.islice(records, _CHUNK_ROWS)):
-        label_ids = []
-        for row, (text, label) in enumerate(chunk, rows + 1):
-            count = 1 if isinstance(text, str) else len(text)
-            if count != len(sides):
-                expected = (
-                    "a pair of strings" if len(sides) == 2 else "a string"
-                )
-                raise ValueError(
-                    f"Text {row} must be {expected}, as the first decides. "
-                    f"Received: {text!r}"
-                )
-            if labels is None:
-                ids.setdefault(label, len(ids))
-            elif label not in ids:
-                raise ValueError(
-                    f"Unknown label of text {row}: expected one of {labels}. "
-                    f"Received: {label!r}"
-                )
-            label_ids.append(ids[label])
-        rows += len(chunk)
-        texts = [text for text, _ in chunk]
-        columns = [texts] if len(sides) == 1 else zip(*texts, strict=True)
-        for side, column in zip(sides, columns, strict=True):
-            features = preprocessor(tf.constant(column))
-            features = {
-                name: np.asarray(ids, "int32") for name, ids in features.items()
-            }
-            kept = features["token_ids"] != 0
-            store.add(f"{side}lengths", kept.sum(axis=1, dtype="int64"))
-            for name, padded in features.items():
-                store.add(side + name, padded[kept])
-        store.add("labels", np.array(label_ids, "int32"))
-    return list(ids)
+    """Fills the store with ids.
+
+    Returns:
+        By side, the list of each chunk's lengths; the labels' ids; the labels.
+    """
+    known = None if labels is None else list(labels)
+    names = {name: i for i, name in enumerate(known or ())}
+    lengths = {side: [] for side in sides}
+    ids = []
+
+    def columns():
+        rows = 0
+        for chunk in chunks(records, _CHUNK_ROWS):
+            for row, (text, label) in enumerate(chunk, rows + 1):
+                _check_row(row, text, label, len(sides), known)
+            rows += len(chunk)
+            found = (names.setdefault(name, len(names)) for _, name in chunk)
+            ids.append(np.fromiter(found, "int32", len(chunk)))
+            texts = [text for text, _ in chunk]
+            yield [texts] if len(sides) == 1 else zip(*texts, strict=True)
+
+    def flat_ids(columns):
+        return [_flat_ids(preprocessor, column) for column in columns]
+
+    for chunk in map_ahead(flat_ids, columns()):
+        for side, (rows, features) in zip(sides, chunk, strict=True):
+            lengths[side].append(rows)
+            for name, flat in features.items():
+                store.add(side + name, flat)
+    ids = np.concatenate(ids)
+    if known is None:
+        known = _sorted_labels(names)
+        ranks = {name: i for i, name in enumerate(known)}
+        ids = np.array([ranks[name] for name in names], "int32")[ids]
+    return lengths, ids, known
+
+
+def _check_row(row, text, label, sides, labels):
+    if (1 if isinstance(text, str) else len(text)) != sides:
+        expected = "a pair of strings" if sides == 2 else "a string"
+        raise ValueError(
+            f"Text {row} must be {expected}, as the first decides. "
+            f"Received: {text!r}"
+        )
+    if labels is not None and label not in labels:
+        raise ValueError(
+            f"Unknown label of text {row}: expected one of {labels}. "
+            f"Received: {label!r}"
+        )
+
+
+def _flat_ids(preprocessor, texts):
+    """The numbers of tokens, and the features without padding."""
+    features = {
+        name: np.asarray(padded)
+        for name, padded in preprocessor(tf.constant(texts)).items()
+    }
+    kept = features["token_ids"] != 0
+    flat = {
+        name: padded[kept].astype(_smallest_type(preprocessor, name))
+        for name, padded in features.items()
+    }
+    return kept.sum(axis=1, dtype="int64"), flat
+
+
+def _smallest_type(preprocessor, name):
+    """The smallest type that holds a feature's ids, where that is known."""
+    size = getattr(preprocessor, _SIZES[name], None)
+    if size is None:
+        return np.dtype("int32")
+    return min(
+        np.dtype("int32"),
+        np.min_scalar_type(size() - 1),
+        key=lambda dtype: dtype.itemsize,
+    )
 
 
 def _sorted_labels(names):
@@ -322,66 +434,79 @@ def _sorted_labels(names):
         return sorted(names)
 
 
+def _read(array):
+    if isinstance(array, pathlib.Path):
+        return np.load(array, mmap_mode="r")
+    return array
+
+
 class _Memory:
-    """Arrays that grow: bytes in a buffer, and how to read them."""
+    """Arrays that grow."""
 
     def __init__(self):
-        self._buffers = {}
-        self._formats = {}
-
-    def open(self, name):
-        return io.BytesIO()
-
-    def add(self, name, array):
-        if name not in self._buffers:
-            self._buffers[name] = self.open(name)
-            self._formats[name] = array.dtype, array.shape[1:]
-        self._buffers[name].write(np.ascontiguousarray(array).data)
-
-    def read(self, buffer, dtype):
-        return np.frombuffer(buffer.getbuffer(), dtype)
-
-    def pop(self, name):
-        dtype, shape = self._formats.pop(name)
-        return self.read(self._buffers.pop(name), dtype).reshape(-1, *shape)
-
-    def finish(self):
-        return {name: self.pop(name) for name in list(self._buffers)}
-
-
-class _Folder(_Memory):
-    """The same in files, which become `.npy` files only when complete."""
-
-    def __init__(self, folder):
-        super().__init__()
-        self._folder = pathlib.Path(folder)
+        self._parts = collections.defaultdict(list)
 
     def __enter__(self):
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self._temporary = tempfile.TemporaryDirectory(dir=self._folder)
         return self
 
     def __exit__(self, *args):
-        for buffer in self._buffers.values():
-            buffer.close()
-        self._temporary.cleanup()
+        self._parts.clear()
 
-    def open(self, name):
-        return open(os.path.join(self._temporary.name, name), "w+b")
-
-    def read(self, buffer, dtype):
-        with buffer:
-            buffer.flush()
-            return np.memmap(buffer, dtype, mode="r")
+    def add(self, name, rows):
+        self._parts[name].append(rows)
 
     def finish(self):
-        names = list(self._buffers)
-        for name in names:
-            array = self.pop(name)
-            path = os.path.join(self._temporary.name, f"{name}.npy")
-            np.save(path, array)
-            os.replace(path, self._folder / f"{name}.npy")
         return {
-            name: np.load(self._folder / f"{name}.npy", mmap_mode="r")
-            for name in names
+            name: np.concatenate(parts) for name, parts in self._parts.items()
         }
+
+
+class _Folder:
+    """Arrays that grow in files, which get their names when complete."""
+
+    def __init__(self, folder):
+        self._folder = pathlib.Path(folder)
+        self._open = contextlib.ExitStack()
+        self._files = {}
+        self._shapes = {}
+
+    def __enter__(self):
+        self._folder.mkdir(parents=True, exist_ok=True)
+        temporary = tempfile.TemporaryDirectory(dir=self._folder)
+        self._temporary = self._open.enter_context(temporary)
+        return self
+
+    def __exit__(self, *args):
+        self._open.close()
+
+    def add(self, name, rows):
+        if name not in self._files:
+            self._files[name] = self._open.enter_context(self._create(name))
+            self._shapes[name] = rows.dtype, 0, rows.shape[1:]
+            self._write_header(name)
+        dtype, count, shape = self._shapes[name]
+        self._shapes[name] = dtype, count + len(rows), shape
+        self._files[name].write(np.ascontiguousarray(rows).data)
+
+    def _create(self, name):
+        return open(os.path.join(self._temporary, f"{name}.npy"), "wb")
+
+    def _write_header(self, name):
+        # NumPy leaves room in it, so that the number of rows may grow.
+        dtype, count, shape = self._shapes[name]
+        header = {
+            "descr": np.lib.format.dtype_to_descr(dtype),
+            "fortran_order": False,
+            "shape": (count, *shape),
+        }
+        np.lib.format.write_array_header_1_0(self._files[name], header)
+
+    def finish(self):
+        paths = {}
+        for name, file in self._files.items():
+            file.seek(0)
+            self._write_header(name)
+            file.close()
+            paths[name] = self._folder / f"{name}.npy"
+            os.replace(file.name, paths[name])
+        return paths

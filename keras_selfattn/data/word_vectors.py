@@ -17,6 +17,8 @@ _NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 def load_word_vectors(path, vocabulary):
     """The vectors of a vocabulary's words, from a file of many more.
 
+    The file is streamed: what is held are the vectors of the words found.
+
     A word without a vector of its own takes that of the first word in the
     file that differs from it in letter case only.
 
@@ -56,30 +58,36 @@ def load_word_vectors(path, vocabulary):
             f"Received: vocabulary={vocabulary!r}"
         )
     announced, width, rows = _read_rows(path)
+    # Rows by their word in lower case: one as it is, as most are alone.
     wanted = {}
     for row, word in enumerate(vocabulary):
-        if word:
-            forms = wanted.setdefault(word.lower(), {})
-            forms.setdefault(word, []).append(row)
+        folded = word.lower()
+        if folded in wanted:
+            others = wanted[folded]
+            others = (others,) if isinstance(others, int) else others
+            wanted[folded] = (*others, row)
+        elif word:
+            wanted[folded] = row
+    # Memory is taken only where a row is written.
     vectors = np.zeros((len(vocabulary), width), "float32")
     found = np.zeros(len(vocabulary), bool)
-    seen = set()
+    found_exactly = np.zeros(len(vocabulary), bool)
     count = 0
     for number, line in rows:
         count += 1
         word = _word(path, number, line, width)
-        folded = word.lower()
-        forms = wanted.get(folded)
-        if forms is None:
+        same = wanted.get(word.lower())
+        if same is None:
             continue
-        # Popped, as a repeated word keeps its first vector.
-        targets = forms.pop(word, [])
-        if folded not in seen:
-            seen.add(folded)
-            targets = targets + list(itertools.chain(*forms.values()))
+        same = (same,) if isinstance(same, int) else same
+        exact = [row for row in same if vocabulary[row] == word]
+        # A repeated word keeps its first vector.
+        targets = [row for row in exact if not found_exactly[row]]
+        targets += [row for row in same if not found[row] and row not in exact]
         if targets:
             vectors[targets] = _vector(path, number, line, width)
             found[targets] = True
+            found_exactly[exact] = True
     if announced not in (None, count):
         raise line_error(
             path, 1, f"{announced} rows as announced there", f"{count}"

@@ -1,12 +1,11 @@
 """What all classifiers share: views of the model, and preset folders."""
 
 import json
-import os
 import pathlib
-import shutil
-import tempfile
 
 import keras
+
+from keras_selfattn.files import replaced_folder
 
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "model.weights.h5"
@@ -176,11 +175,7 @@ class Classifier(keras.Model):
                 "A preset folder is written to a new path, or over another "
                 f"preset folder. Received: {folder}, which is neither"
             )
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        beside = pathlib.Path(
-            tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent)
-        )
-        try:
+        with replaced_folder(folder) as beside:
             self._save_weights_alone(beside / WEIGHTS_FILE)
             if self.preprocessor is not None:
                 self.preprocessor.save(beside)
@@ -192,16 +187,6 @@ class Classifier(keras.Model):
             }
             text = json.dumps(config, indent=2, ensure_ascii=False)
             (beside / CONFIG_FILE).write_text(text + "\n", encoding="utf-8")
-            beside.chmod(0o755)
-            if folder.exists():
-                old = folder.with_name(f".{folder.name}-replaced")
-                os.replace(folder, old)
-                os.replace(beside, folder)
-                shutil.rmtree(old)
-            else:
-                os.replace(beside, folder)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
 
     def _save_weights_alone(self, path):
         # Keras would save the optimizer's state with the weights.

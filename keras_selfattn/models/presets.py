@@ -15,7 +15,8 @@ class Preset:
             data decide.
         training: The optimizer (`optimizer`, `learning_rate` and further
             arguments of its), `batch_size`, `epochs`, and what the text is
-            made into (`lowercase`, `prepend_null`, `num_oov_indices`).
+            made into (`lowercase`, `min_count`, `prepend_null`,
+            `num_oov_indices`).
         published: Published accuracies in percent, by the name of the test
             set.
     """
@@ -158,6 +159,9 @@ def _chen(corpus, figures):
         "epochs": 10,
         "lowercase": False,
     }
+    if pairs:
+        # Each word without a vector has a Gaussian one of its own.
+        training["min_count"] = 1
     table = {"snli": "Table 1", "multinli": "Table 2"}.get(corpus, "Table 3")
     presets = {}
     for pooling, published in zip(
@@ -198,6 +202,7 @@ def _parikh(table, published, learning_rate, **changes):
         "epochs": 50,
         "lowercase": True,
         "prepend_null": True,
+        "min_count": None,
         "num_oov_indices": 100,
         "normalize_vectors": True,
     }

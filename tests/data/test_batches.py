@@ -110,6 +110,75 @@ def test_a_failure_leaves_the_folder_as_it_was(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+class Sized:
+    """A preprocessor that tells how many ids it gives."""
+
+    def __init__(self, words, characters):
+        self.words = words
+        self.characters = characters
+
+    def __call__(self, texts):
+        return preprocessor(texts)
+
+    def vocabulary_size(self):
+        return self.words
+
+    def character_vocabulary_size(self):
+        return self.characters
+
+
+@pytest.mark.parametrize(
+    "words, dtype", [(65536, "uint16"), (65537, "int32"), (None, "int32")]
+)
+def test_files_hold_the_smallest_type(tmp_path, words, dtype):
+    encode = preprocessor if words is None else Sized(words, 256)
+    dataset = EncodedDataset.from_texts(
+        [("1 85", "a")], encode, folder=tmp_path
+    )
+    assert np.load(tmp_path / "token_ids.npy").dtype == dtype
+    characters = np.load(tmp_path / "char_ids.npy")
+    assert characters.dtype == ("int32" if words is None else "uint8")
+    features, _ = next(iter(dataset.batches(1, (2,))))
+    assert features["token_ids"].numpy().tolist() == [[1, 85]]
+    assert features["char_ids"].numpy().tolist() == [
+        [[1, 2, 3], [85, 170, 255]]
+    ]
+    assert {value.dtype for value in features.values()} == {tf.int32}
+
+
+def test_batches_hold_no_file_open(tmp_path):
+    """A mapping that stayed would keep all that it ever read in memory."""
+    dataset = EncodedDataset.from_texts(
+        make_records(300), preprocessor, folder=tmp_path
+    )
+    batches = iter(dataset.batches(8, shuffle=True))
+    next(batches)
+    with open("/proc/self/maps") as file:
+        mapped = file.read()
+    assert str(tmp_path / "labels.npy") in mapped
+    assert str(tmp_path / "token_ids.npy") not in mapped
+    assert str(tmp_path / "char_ids.npy") not in mapped
+
+
+def test_an_error_of_the_records_comes_out_as_it_is(tmp_path):
+    def records():
+        yield "1", "a"
+        raise ValueError("corpus.csv:3: expected a cell")
+
+    with pytest.raises(ValueError, match="^corpus.csv:3: expected a cell$"):
+        EncodedDataset.from_texts(records(), tokens_only, folder=tmp_path)
+
+
+def test_the_order_is_that_of_earlier_versions():
+    """Runs repeat themselves from one version to the next."""
+    dataset = EncodedDataset.from_texts(
+        [(" ".join("1" * (1 + i % 4)), i) for i in range(11)], tokens_only
+    )
+    batches = dataset.batches(3, shuffle=True, seed=2)
+    labels = [labels.numpy().tolist() for _, labels in batches]
+    assert labels == [[2, 10, 6], [9, 5, 1], [0, 4, 8], [7, 3]]
+
+
 @pytest.mark.parametrize("drop_remainder", [False, True])
 def test_shuffle_visits_every_row_once(drop_remainder):
     dataset = EncodedDataset.from_texts(make_records(1003), tokens_only)

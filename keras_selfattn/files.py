@@ -1,0 +1,81 @@
+"""Files and folders that are there whole or not at all."""
+
+import contextlib
+import os
+import pathlib
+import shutil
+
+
+def write_text(path, text):
+    """Write a text file beside its path, and rename it.
+
+    Args:
+        path: Path of the file.
+        text: String.
+    """
+    path = pathlib.Path(path)
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        beside.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def replaced_folder(folder):
+    """Write a folder beside its path, and rename it over the old one.
+
+    The old folder stays as it is where the block raises. What a killed
+    process left half-written is cleared away by the next one.
+
+    Args:
+        folder: Path of the folder.
+
+    Yields:
+        The path of an empty folder to fill.
+
+    Example:
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     for content in ("old", "new"):
+    ...         with replaced_folder(f"{parent}/folder") as beside:
+    ...             _ = (beside / "file").write_text(content)
+    ...     print(pathlib.Path(parent, "folder", "file").read_text())
+    new
+    """
+    folder = pathlib.Path(folder)
+    restore_folder(folder)
+    beside = folder.with_name(f".{folder.name}.new")
+    shutil.rmtree(beside, ignore_errors=True)
+    beside.mkdir(parents=True)
+    old = _old(folder)
+    try:
+        yield beside
+        if folder.exists():
+            os.replace(folder, old)
+        os.replace(beside, folder)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def restore_folder(folder):
+    """Put the old folder back, if its replacement was cut off in between.
+
+    Args:
+        folder: Path of a folder that `replaced_folder` writes.
+    """
+    folder = pathlib.Path(folder)
+    old = _old(folder)
+    if not old.exists():
+        return
+    if folder.exists():
+        shutil.rmtree(old)
+    else:
+        os.replace(old, folder)
+
+
+def _old(folder):
+    return folder.with_name(f".{folder.name}.old")

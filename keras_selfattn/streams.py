@@ -1,0 +1,51 @@
+"""Long streams of rows, worked on a piece at a time."""
+
+import collections
+import concurrent.futures
+import os
+
+# More would wait for the one thread that reads.
+_MOST_THREADS = 4
+
+
+def chunks(rows, size):
+    """Lists of up to `size` rows of an iterable."""
+    chunk = []
+    for row in rows:
+        chunk.append(row)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk
+
+
+def map_ahead(function, items):
+    """What `map` gives, in the same order, computed ahead in a few threads.
+
+    Only a few items are held at a time, and an error of `function` or of
+    `items` comes out as it is. It pays for functions that leave the
+    interpreter, as TensorFlow's ops do.
+
+    Args:
+        function: Callable of one argument, safe to call in threads.
+        items: Iterable, read in the caller's thread.
+
+    Example:
+
+    >>> list(map_ahead(str.upper, "abc"))
+    ['A', 'B', 'C']
+    """
+    threads = min(_MOST_THREADS, os.cpu_count() or 1)
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        waiting = collections.deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -1,0 +1,86 @@
+import os
+
+import pytest
+
+from keras_selfattn.files import replaced_folder
+from keras_selfattn.files import restore_folder
+from keras_selfattn.files import write_text
+
+
+def fill(folder, content):
+    with replaced_folder(folder) as beside:
+        write_text(beside / "file", content)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_text_file_is_replaced(tmp_path):
+    for content in ("first\n", "é\n"):
+        write_text(tmp_path / "file", content)
+    assert (tmp_path / "file").read_bytes() == "é\n".encode()
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_text_file_that_cannot_be_written_stays(tmp_path):
+    write_text(tmp_path / "file", "old")
+    with pytest.raises(UnicodeEncodeError):
+        write_text(tmp_path / "file", "\ud800")
+    assert (tmp_path / "file").read_text() == "old"
+    assert names(tmp_path) == ["file"]
+
+
+def test_a_folder_is_replaced_as_a_whole(tmp_path):
+    folder = tmp_path / "new" / "folder"
+    fill(folder, "first")
+    (folder / "more").touch()
+    fill(folder, "second")
+    assert names(folder) == ["file"]
+    assert (folder / "file").read_text() == "second"
+    assert names(folder.parent) == ["folder"]
+
+
+def test_a_failure_leaves_the_old_folder(tmp_path):
+    fill(tmp_path / "folder", "old")
+    with (
+        pytest.raises(KeyError),
+        replaced_folder(tmp_path / "folder") as beside,
+    ):
+        write_text(beside / "file", "half")
+        raise KeyError
+    assert (tmp_path / "folder" / "file").read_text() == "old"
+    assert names(tmp_path) == ["folder"]
+
+
+@pytest.mark.parametrize("renamed", [1, 2])
+def test_killed_between_the_renames(tmp_path, monkeypatch, renamed):
+    """The folder is there, old or new, after each of the renames."""
+    folder = tmp_path / "folder"
+    fill(folder, "old")
+    rename, left = os.replace, renamed
+
+    def replace(source, target):
+        nonlocal left
+        if source.is_dir():
+            if left == 0:
+                raise SystemExit
+            left -= 1
+        rename(source, target)
+
+    def stay(path, ignore_errors=False):
+        if left == 0:
+            raise SystemExit
+
+    with monkeypatch.context() as killed, pytest.raises(SystemExit):
+        killed.setattr("keras_selfattn.files.os.replace", replace)
+        with replaced_folder(folder) as beside:
+            write_text(beside / "file", "new")
+            # From here on, as nothing tidies up after a killed process.
+            killed.setattr("keras_selfattn.files.shutil.rmtree", stay)
+    restore_folder(folder)
+    content = {1: "old", 2: "new"}[renamed]
+    assert (folder / "file").read_text() == content
+    fill(folder, "newest")
+    assert (folder / "file").read_text() == "newest"
+    assert names(tmp_path) == ["folder"]
