@@ -1,0 +1,150 @@
+import itertools
+
+import keras
+import pytest
+
+from keras_selfattn import models
+from keras_selfattn.reproduction import TABLES
+from keras_selfattn.reproduction import get_table
+from keras_selfattn.reproduction.running import count_parameters
+
+
+def runs():
+    """Each row of each table with each of its corpora."""
+    for table in TABLES.values():
+        for row in table.rows:
+            for corpus, preset in row.presets.items():
+                yield table, row, corpus, preset
+
+
+def build(preset, overrides):
+    """A model at the paper's sizes, without its variables."""
+    with keras.StatelessScope():
+        return models.from_preset(
+            preset,
+            vocabulary_size=3,
+            num_classes=models.get_preset(preset).num_classes,
+            **overrides,
+        )
+
+
+def test_the_tables_and_figures_there_are():
+    assert [" ".join(key) for key in TABLES] == [
+        "lin2017 table 1",
+        "lin2017 table 2",
+        "lin2017 table 3",
+        "lin2017 table 4",
+        "lin2017 figure 5",
+        "chen2018 table 1",
+        "chen2018 table 2",
+        "chen2018 table 3",
+        "chen2018 table 4",
+        "chen2018 figure 1",
+        "parikh2016 table 1",
+        "parikh2016 table 2",
+    ]
+    with pytest.raises(ValueError, match="chen2018 figure 1.*'lin2017 table 9"):
+        get_table("lin2017", "table 9")
+
+
+def test_each_preset_has_its_row():
+    named = {preset for _, _, _, preset in runs()}
+    assert named == set(models.list_presets())
+
+
+def test_figures_agree_with_the_presets():
+    for table, row, _, preset in runs():
+        # Of SNLI, table 4 has a decimal more.
+        if row.overrides or row.key == "snli-original":
+            continue
+        for name, figure in models.get_preset(preset).published.items():
+            if name in row.published:
+                assert row.published[name] == figure, (table.name, row.name)
+    pruned = get_table("lin2017", "table 4").rows
+    by_key = {row.key: row.published for row in pruned}
+    assert by_key["snli-original"] == {"snli": 84.43}
+    assert by_key["age-pruned"] == {"age": 77.32}
+
+
+def test_published_figures_are_of_the_table_s_columns():
+    for table in TABLES.values():
+        names = {column.name for column in table.columns}
+        for row in table.rows:
+            assert set(row.published) <= names
+            assert set(row.parameters) <= set(table.parts)
+            assert bool(row.key) == bool(row.presets)
+
+
+def test_keys_are_names_of_folders_and_of_one_row():
+    for table in TABLES.values():
+        keys = [row.key for row in table.rows if row.key]
+        assert len(keys) == len(set(keys))
+        assert all(key.replace("-", "").isalnum() for key in keys)
+
+
+def test_what_the_rows_compare_can_not_be_set_for_all_of_them():
+    for table in TABLES.values():
+        for corpus in table.corpora:
+            rows = [row for row in table.rows if corpus in row.presets]
+            values = [
+                {
+                    **models.get_preset(row.presets[corpus]).model,
+                    **row.overrides,
+                }
+                for row in rows
+            ]
+            names = set(itertools.chain(*values))
+            different = {
+                name
+                for name in names
+                if len({str(value.get(name)) for value in values}) > 1
+            }
+            for name in different - set(table.compared):
+                # Sizes, and penalties of a pooling that has none.
+                assert name in (
+                    "units",
+                    "hidden_units",
+                    "attention_penalty",
+                    "parameter_penalty",
+                ), (table.name, name)
+
+
+PREFIXES = {"M": 1e6, "K": 1e3}
+
+
+@pytest.mark.parametrize(
+    ("paper", "name"), [("lin2017", "table 4"), ("parikh2016", "table 1")]
+)
+def test_sizes_are_the_published_ones(paper, name):
+    table = get_table(paper, name)
+    for row in table.rows:
+        for preset in row.presets.values():
+            counts = count_parameters(build(preset, row.overrides))
+            for part, published in row.parameters.items():
+                # The paper counts these otherwise; see its note, and biases.
+                if part == "other parts" or (
+                    (row.key, part) == ("yelp-pruned", "hidden layer")
+                ):
+                    continue
+                expected = float(published[:-1]) * PREFIXES[published[-1]]
+                assert counts[part] == pytest.approx(expected, rel=0.02), (
+                    row.key,
+                    part,
+                )
+
+
+def test_penalties_of_the_rows():
+    table = get_table("chen2018", "table 4")
+    penalties = {row.key: row.overrides for row in table.rows}
+    assert penalties["attention"] == {
+        "parameter_penalty": 0.0,
+        "attention_penalty": 1e-2,
+        "embedding_penalty": 0.0,
+    }
+    assert set(penalties["none"].values()) == {0.0}
+
+
+@pytest.mark.slow
+def test_all_rows_build():
+    for _, row, _, preset in runs():
+        assert build(preset, row.overrides).count_params() > 0
