@@ -1,0 +1,402 @@
+"""The classifiers as KerasTuner's hypermodels."""
+
+import contextlib
+import inspect
+
+import keras
+import keras_tuner
+import tensorflow as tf
+
+from keras_selfattn import models
+from keras_selfattn import optimizers
+from keras_selfattn import training
+from keras_selfattn.data.batches import EncodedDataset
+from keras_selfattn.models.loading import CLASSES
+from keras_selfattn.tuning.spaces import SPACES
+from keras_selfattn.tuning.spaces import make_choices
+
+# What the texts were made into ids with is the same in all trials.
+OF_THE_TEXTS = (
+    "lowercase",
+    "max_tokens",
+    "prepend_null",
+    "num_oov_indices",
+    "normalize_vectors",
+    "character_vocabulary_size",
+)
+
+
+class _ClassifierHyperModel(keras_tuner.HyperModel):
+    class_name = None
+
+    def __init__(
+        self,
+        preset,
+        vocabulary_size,
+        num_classes,
+        seed=0,
+        vectors=None,
+        patience=3,
+        papers_space=True,
+        **arguments,
+    ):
+        super().__init__(name=preset)
+        values = models.get_preset(preset)
+        if values.class_name != self.class_name:
+            raise ValueError(
+                f"{type(self).__name__} takes a preset of {self.class_name}. "
+                f"Received: {preset!r}, a preset of {values.class_name}"
+            )
+        self.vocabulary_size = vocabulary_size
+        self.num_classes = num_classes
+        self.seed = seed
+        self.vectors = vectors
+        self.patience = patience
+        self._training = training.training_values(values, {})
+        self._model = dict(values.model)
+        every = {**_default_arguments(self.class_name), **self._model}
+        every.update(self._training)
+        _check_arguments(arguments, every)
+        self._fixed = {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in arguments.items()
+            if not isinstance(value, list)
+        }
+        space = [
+            entry
+            for entry in SPACES[self.class_name]
+            if papers_space or entry.argument in arguments
+        ]
+        self.choices = make_choices(space, every, arguments)
+
+    def settings(self, hp):
+        """All values of a trial, as `settings.json` of a run holds them.
+
+        Args:
+            hp: A `keras_tuner.HyperParameters`. It learns of the search
+                space, and its values of the trial count.
+
+        Returns:
+            A dictionary of two dictionaries: `"model"`, the arguments of the
+            model, and `"training"`, the training values.
+        """
+        chosen = dict(self._fixed)
+        for choice in self.choices:
+            chosen.update(choice.declare(hp))
+        model, values = dict(self._model), dict(self._training)
+        for name, value in chosen.items():
+            (values if name in values else model)[name] = value
+        return {
+            "model": model,
+            "training": _for_optimizer(values, self._training["optimizer"]),
+        }
+
+    def build(self, hp):
+        """Build and compile the model of a trial."""
+        settings = self.settings(hp)
+        if self.seed is not None:
+            keras.utils.set_random_seed(self.seed)
+        with _out_of_memory_fails_alone():
+            model = models.from_preset(
+                self.name,
+                vocabulary_size=self.vocabulary_size,
+                num_classes=self.num_classes,
+                **settings["model"],
+            )
+            if self.vectors is not None:
+                model.get_layer("word_vectors").load_vectors(
+                    *self.vectors,
+                    normalize=settings["training"].get(
+                        "normalize_vectors", False
+                    ),
+                )
+            training.compile_model(model, settings["training"])
+            # So that weights of an earlier trial come with their optimizer's.
+            model.optimizer.build(model.trainable_variables)
+        return model
+
+    def fit(
+        self,
+        hp,
+        model,
+        x,
+        y=None,
+        validation_data=None,
+        callbacks=(),
+        epochs=None,
+        **kwargs,
+    ):
+        """Fit the model of a trial, with the batch size of the trial.
+
+        Args:
+            hp: A `keras_tuner.HyperParameters`.
+            model: What `build` made of it.
+            x: A `keras_selfattn.data.batches.EncodedDataset`, whose rows are
+                shuffled; or a finite `tf.data.Dataset` of batches, which are
+                cut anew; or the model's inputs, as in `keras.Model.fit`.
+            y: The labels, where `x` is the model's inputs.
+            validation_data: The same, as in `keras.Model.fit`.
+            callbacks: Further Keras callbacks.
+            epochs: Integer, the number of the last epoch. Defaults to the
+                preset's.
+            **kwargs: Further arguments of `keras.Model.fit`.
+
+        Returns:
+            The `keras.callbacks.History`.
+
+        Raises:
+            keras_tuner.errors.FailedTrialError: if the loss becomes NaN, or
+                if the memory is too small; the trial alone has failed then.
+        """
+        values = self.settings(hp)["training"]
+        size = values["batch_size"]
+        callbacks = [
+            *callbacks,
+            keras.callbacks.TerminateOnNaN(),
+            # The last one, so that those before it see the averages.
+            _AverageWeights(),
+        ]
+        if not self._is_first(hp):
+            stopping = keras.callbacks.EarlyStopping(
+                "val_accuracy", mode="max", patience=self.patience
+            )
+            callbacks.insert(0, stopping)
+        if isinstance(x, EncodedDataset):
+            x = x.batches(size, shuffle=True, seed=self.seed or 0)
+            callbacks.insert(0, _SetEpoch(x.plan))
+        elif isinstance(x, tf.data.Dataset):
+            x = _in_batches_of(size, x)
+        else:
+            kwargs["batch_size"] = size
+        if isinstance(x, tf.data.Dataset):
+            # It comes in its own order.
+            kwargs["shuffle"] = False
+        if isinstance(validation_data, EncodedDataset):
+            validation_data = validation_data.batches(size)
+        elif isinstance(validation_data, tf.data.Dataset):
+            validation_data = _in_batches_of(size, validation_data)
+        with _out_of_memory_fails_alone():
+            history = model.fit(
+                x,
+                y,
+                validation_data=validation_data,
+                callbacks=callbacks,
+                epochs=values["epochs"] if epochs is None else epochs,
+                **kwargs,
+            )
+        losses = history.history["loss"]
+        if any(loss != loss for loss in losses):
+            raise keras_tuner.errors.FailedTrialError(
+                f"the loss became NaN in the last of {len(losses)} epochs"
+            )
+        return history
+
+    def first_settings(self):
+        """The `settings` of the first trial."""
+        return self.settings(keras_tuner.HyperParameters())
+
+    def first_values(self):
+        """The values of KerasTuner's hyperparameters in the first trial."""
+        hp = keras_tuner.HyperParameters()
+        self.settings(hp)
+        return hp.values
+
+    def _is_first(self, hp):
+        # The others are measured by it, so it gets all its epochs.
+        return all(
+            hp.values.get(name) == value
+            for name, value in self.first_values().items()
+        )
+
+
+class SentenceHyperModel(_ClassifierHyperModel):
+    """A search space around a preset of `SentenceClassifier`.
+
+    Its search space holds the papers' values of `pooling`, and with it of
+    `attention_dim`, `num_heads`, the penalties and `margin`; of `row_units`,
+    `column_units`, `dropout` and `batch_size`; of `optimizer`, and with it of
+    `learning_rate`. Ranges that differ from one pooling or optimizer to the
+    other are hyperparameters of their own, such as `adam_learning_rate`. The
+    preset's own values are the defaults.
+
+    Each trial starts from the same seed, so that it is what
+    `keras_selfattn.training.train` does with the same values. It stops early
+    once `val_accuracy` does not rise, but for the one with the preset's own
+    values, by which the others are measured. A trial whose loss becomes NaN,
+    or whose memory is too small, fails alone.
+
+    Args:
+        preset: The name of a preset.
+        vocabulary_size: Integer, the number of token ids, padding included.
+        num_classes: Integer, the number of classes.
+        seed: Integer, the seed of each trial; `None` leaves Keras's seeds
+            alone, which `executions_per_trial` above 1 asks for.
+        vectors: `None`, or the pair of arrays that
+            `keras_selfattn.layers.WordEmbedding.load_vectors` takes.
+        patience: Integer, how many epochs without a better `val_accuracy`
+            end a trial.
+        papers_space: Boolean, whether arguments that are not given are
+            searched in the papers' values. Otherwise they stay the preset's.
+        **arguments: Arguments of the model, and training values of the
+            preset such as `learning_rate`. A list is searched; anything else
+            is fixed, a tuple as well.
+
+    Raises:
+        ValueError: if the preset is of another class, if there is no
+            argument of a name, or if one cannot be searched.
+
+    References:
+        - [Lin et al., 2017](https://arxiv.org/abs/1703.03130)
+        - [Chen et al., 2018](https://arxiv.org/abs/1806.09828)
+
+    Example:
+
+    >>> import keras_tuner
+    >>> hypermodel = SentenceHyperModel(
+    ...     "lin2017_yelp", vocabulary_size=50, num_classes=5, units=[8, 16],
+    ...     pooling="max", hidden_units=10, papers_space=False)
+    >>> hp = keras_tuner.HyperParameters()
+    >>> model = hypermodel.build(hp)
+    >>> hp.values
+    {'units': 8}
+    """
+
+    class_name = "SentenceClassifier"
+
+
+class SentencePairHyperModel(_ClassifierHyperModel):
+    """A search space around a preset of `SentencePairClassifier`.
+
+    It is that of `keras_selfattn.tuning.SentenceHyperModel`, and of
+    `interaction`; the arguments are the same.
+
+    Example:
+
+    >>> hypermodel = SentencePairHyperModel(
+    ...     "chen2018_snli", vocabulary_size=50, num_classes=3)
+    >>> hypermodel.first_values()["interaction"]
+    'heuristic'
+    """
+
+    class_name = "SentencePairClassifier"
+
+
+class DecomposableHyperModel(_ClassifierHyperModel):
+    """A search space around a preset of `DecomposableClassifier`.
+
+    Its search space holds values around the paper's of `projection_dim`,
+    `intra_sentence` and with it `max_distance`, `dropout` and `batch_size`;
+    and of `optimizer`, and with it of `learning_rate`. The arguments are
+    those of `keras_selfattn.tuning.SentenceHyperModel`.
+
+    References:
+        - [Parikh et al., 2016](https://arxiv.org/abs/1606.01933)
+
+    Example:
+
+    >>> hypermodel = DecomposableHyperModel(
+    ...     "parikh2016_snli", vocabulary_size=50, num_classes=3)
+    >>> hypermodel.first_values()["batch_size"]
+    4
+    """
+
+    class_name = "DecomposableClassifier"
+
+
+HYPERMODELS = {
+    cls.class_name: cls
+    for cls in (
+        SentenceHyperModel,
+        SentencePairHyperModel,
+        DecomposableHyperModel,
+    )
+}
+
+
+def _default_arguments(class_name):
+    parameters = inspect.signature(CLASSES[class_name]).parameters
+    return {
+        name: parameter.default
+        for name, parameter in parameters.items()
+        if parameter.default is not parameter.empty
+    }
+
+
+def _check_arguments(arguments, known):
+    for name, value in arguments.items():
+        if name not in known:
+            raise ValueError(
+                "There is no such argument of the model, nor training value "
+                f"of the preset: {name!r}. Known ones: "
+                f"{', '.join(sorted(known))}"
+            )
+        if isinstance(value, list):
+            if name in OF_THE_TEXTS or name == "epochs":
+                raise ValueError(
+                    f"{name!r} is the same in all trials, and cannot be "
+                    f"searched. Received: {name}={value}"
+                )
+            if not value:
+                raise ValueError(
+                    f"A search needs at least one value of {name!r}. "
+                    "Received an empty list"
+                )
+
+
+def _for_optimizer(values, own):
+    """Training values without what only the preset's optimizer takes."""
+    taken, given = (
+        inspect.signature(optimizers.OPTIMIZERS[name]).parameters
+        if name in optimizers.OPTIMIZERS
+        else ()
+        for name in (values["optimizer"], own)
+    )
+    return {
+        name: value
+        for name, value in values.items()
+        if name in taken or name not in given
+    }
+
+
+def _in_batches_of(size, dataset):
+    rows = dataset.reduce(0, lambda count, batch: count + tf.size(batch[1]))
+    return (
+        dataset.unbatch()
+        .padded_batch(size)
+        # Keras would warn of a number of batches that it does not know.
+        .apply(tf.data.experimental.assert_cardinality(-(-int(rows) // size)))
+        .prefetch(tf.data.AUTOTUNE)
+    )
+
+
+@contextlib.contextmanager
+def _out_of_memory_fails_alone():
+    try:
+        yield
+    except (MemoryError, tf.errors.ResourceExhaustedError) as error:
+        raise keras_tuner.errors.FailedTrialError("out of memory") from error
+
+
+class _SetEpoch(keras.callbacks.Callback):
+    """Ties the order of the rows to the epoch."""
+
+    def __init__(self, plan):
+        super().__init__()
+        self.plan = plan
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.plan.epoch = epoch
+
+
+class _AverageWeights(keras.callbacks.Callback):
+    """Evaluates and keeps the moving averages of the weights, if any."""
+
+    def __init__(self):
+        super().__init__()
+        self.averaged = contextlib.ExitStack()
+
+    def on_test_begin(self, logs=None):
+        self.averaged.enter_context(training.averaged_weights(self.model))
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.averaged.close()

@@ -1,0 +1,161 @@
+"""KerasTuner's oracles, made to start from the preset and to last.
+
+An oracle chooses the values of the trials. These ones begin with the
+preset's own values, keep to a time budget, and give up workers that are lost.
+"""
+
+import time
+import warnings
+
+import keras_tuner
+
+# Seconds between two signs of life of a worker, and until one is given up.
+HEARTBEAT = 5
+WORKER_TIMEOUT = 60
+
+_COMPLETED, _FAILED = "COMPLETED", "FAILED"
+_RUNNING, _STOPPED = "RUNNING", "STOPPED"
+
+
+class _PresetFirst:
+    """What is common to all oracles here, ahead of one of KerasTuner's.
+
+    Attributes:
+        deadline: The `time.monotonic()` after which no trial begins, or
+            `None`.
+        on_end: Callable that gets each trial that has ended, or `None`.
+    """
+
+    deadline = None
+    on_end = None
+
+    def __init__(self, *args, max_trials=None, seed=None, **kwargs):
+        # KerasTuner takes 0 for no seed.
+        super().__init__(*args, seed=10_001 if seed == 0 else seed, **kwargs)
+        self.max_trials = max_trials
+        self._last_sign = {}
+
+    def populate_space(self, trial_id):
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            return {"status": _STOPPED, "values": None}
+        if not self.start_order:
+            return {"status": _RUNNING, "values": self.first_values()}
+        return self.next_values(trial_id)
+
+    def first_values(self):
+        """The defaults, which are the preset's own values."""
+        return next(_combinations(self.hyperparameters.space))
+
+    def next_values(self, trial_id):
+        return super().populate_space(trial_id)
+
+    @keras_tuner.synchronized
+    def create_trial(self, tuner_id):
+        self._last_sign[tuner_id] = time.monotonic()
+        return super().create_trial(tuner_id)
+
+    def get_trial(self, trial_id):
+        # Workers ask for their trial as a sign of life.
+        for tuner_id, trial in list(self.ongoing_trials.items()):
+            if trial.trial_id == trial_id:
+                self._last_sign[tuner_id] = time.monotonic()
+        return super().get_trial(trial_id)
+
+    @keras_tuner.synchronized
+    def end_trial(self, trial):
+        # Floats come back from workers rounded.
+        trial.hyperparameters = self.trials[trial.trial_id].hyperparameters
+        super().end_trial(trial)
+        if self.on_end is not None:
+            self.on_end(self.trials[trial.trial_id])
+
+    @keras_tuner.synchronized
+    def give_up_lost_workers(self):
+        """Count the trials of workers without a sign of life as failed."""
+        now = time.monotonic()
+        for tuner_id in list(self.tuner_ids):
+            if now - self._last_sign.get(tuner_id, now) < WORKER_TIMEOUT:
+                continue
+            trial = self.ongoing_trials.get(tuner_id)
+            if trial is not None:
+                trial.status = _FAILED
+                trial.message = f"the worker {tuner_id} was lost"
+                self.end_trial(trial)
+            self.tuner_ids.discard(tuner_id)
+
+
+class RandomSearchOracle(_PresetFirst, keras_tuner.oracles.RandomSearchOracle):
+    """Random values."""
+
+
+class BayesianOptimizationOracle(
+    _PresetFirst, keras_tuner.oracles.BayesianOptimizationOracle
+):
+    """Values that a Gaussian process expects the most of."""
+
+    def next_values(self, trial_id):
+        from sklearn.exceptions import ConvergenceWarning
+
+        with warnings.catch_warnings():
+            # Few trials tell little of how far they are alike.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            response = super().next_values(trial_id)
+        # The process may ask again for what it knows.
+        if response["values"] and self._duplicate(response["values"]):
+            return self._random_populate_space()
+        return response
+
+
+class HyperbandOracle(_PresetFirst, keras_tuner.oracles.HyperbandOracle):
+    """Random values, of which the better ones are trained on."""
+
+    def first_values(self):
+        # Beside the brackets, with all epochs.
+        return {
+            **super().first_values(),
+            "tuner/epochs": self.max_epochs,
+            "tuner/initial_epoch": 0,
+            "tuner/bracket": 0,
+            "tuner/round": 0,
+        }
+
+
+class GridSearchOracle(_PresetFirst, keras_tuner.oracles.GridSearchOracle):
+    """All combinations, the last hyperparameters varying first.
+
+    KerasTuner's own loses its place when it is reloaded; this one finds it
+    again from the trials.
+    """
+
+    def next_values(self, trial_id):
+        tried = [t.hyperparameters.values for t in self.trials.values()]
+        for values in _combinations(self.hyperparameters.space):
+            if values not in tried:
+                return {"status": _RUNNING, "values": values}
+        return {"status": _STOPPED, "values": None}
+
+
+def _combinations(space, values=None):
+    """All combinations of active hyperparameters, the defaults first."""
+    values = values or {}
+    if not space:
+        yield values
+        return
+    hp, *rest = space
+    if not all(condition.is_active(values) for condition in hp.conditions):
+        yield from _combinations(rest, values)
+        return
+    others = [value for value in hp.values if value != hp.default]
+    for value in (hp.default, *others):
+        yield from _combinations(rest, {**values, hp.name: value})
+
+
+def in_order(oracle):
+    """The trials of an oracle, in the order in which they began."""
+    return [oracle.trials[trial_id] for trial_id in list(oracle.start_order)]
+
+
+def best_trial(oracle):
+    """The first of the best trials, or `None` where none has completed."""
+    done = [t for t in in_order(oracle) if t.status == _COMPLETED]
+    return max(done, key=lambda trial: trial.score, default=None)

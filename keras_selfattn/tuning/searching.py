@@ -1,0 +1,336 @@
+"""Searches: from labelled texts and a preset to a folder with a model."""
+
+import contextlib
+import csv
+import io
+import json
+import logging
+import os
+import pathlib
+import sys
+
+import keras_tuner
+
+from keras_selfattn import files
+from keras_selfattn import models
+from keras_selfattn import training
+from keras_selfattn.data.batches import EncodedDataset
+from keras_selfattn.models.loading import MODEL_FOLDER
+from keras_selfattn.tuning import oracles
+from keras_selfattn.tuning import results
+from keras_selfattn.tuning.hypermodels import HYPERMODELS
+from keras_selfattn.tuning.progress import Progress
+from keras_selfattn.tuning.tuners import TUNERS
+from keras_selfattn.tuning.tuners import role
+
+SEARCH_FILE = "search.json"
+TRIALS_FOLDER = "trials"
+_DEFAULT_TRIALS = 20
+
+
+def search(
+    preset,
+    train_texts,
+    dev_texts,
+    folder,
+    tuner="random",
+    trials=None,
+    minutes=None,
+    epochs=None,
+    vectors=None,
+    seed=0,
+    arguments=None,
+    papers_space=True,
+    resume=False,
+):
+    """Search a preset's arguments on labelled texts, and keep the best model.
+
+    The first trial has the preset's own values. The folder becomes that of a
+    training run, with the best trial's model as it was at its best epoch
+    (`model/`, `settings.json`, `history.csv`), and holds the search as well:
+    `trials.csv`, the picture `trials.png`, TensorBoard's table of
+    hyperparameters in `tensorboard/`, and KerasTuner's `trials/`.
+
+    With KerasTuner's environment variables, the call is that of a chief or
+    of a worker of a search over several processes, which share the folder.
+
+    Args:
+        preset: The name of a preset.
+        train_texts: Re-iterable of `(text, label)`, the training texts.
+        dev_texts: The same, the texts that choose the best trial.
+        folder: Path of the folder.
+        tuner: `"random"`, `"hyperband"`, `"grid"` or `"bayesian"`.
+        trials: Integer, the number of trials at most. Defaults to 20, or,
+            with `minutes`, to no limit.
+        minutes: Number, how long to search at most, or `None`.
+        epochs: Integer, the epochs of a trial at most. Defaults to the
+            preset's.
+        vectors: Path of a file of word vectors in text format, or `None`.
+        seed: Integer, the seed of the search and of each trial.
+        arguments: Dictionary of arguments of the model and of training
+            values. A list is searched; anything else is fixed, a tuple too.
+        papers_space: Boolean, whether other arguments are searched in the
+            papers' values. Otherwise they stay the preset's.
+        resume: Boolean, whether to go on with the search that is in `folder`.
+
+    Returns:
+        The best trial's model, with its `training_record`; `None` in a
+        worker.
+
+    Raises:
+        ValueError: if the folder exists and `resume` is not given, if there
+            is nothing to resume or if its settings differ, if an argument or
+            the data are not as expected, or if no trial has completed.
+    """
+    from rich.console import Console
+
+    folder = pathlib.Path(folder)
+    if tuner not in TUNERS:
+        raise ValueError(
+            f"The tuner must be one of {', '.join(TUNERS)}. Received: {tuner!r}"
+        )
+    for name, number in (
+        ("trials", trials),
+        ("minutes", minutes),
+        ("epochs", epochs),
+    ):
+        if number is not None and number <= 0:
+            raise ValueError(
+                f"`{name}` must be positive. Received: {name}={number!r}"
+            )
+    if trials is None and minutes is None:
+        trials = _DEFAULT_TRIALS
+    arguments = dict(arguments or {})
+    if epochs is None:
+        epochs = models.get_preset(preset).training["epochs"]
+    arguments["epochs"] = epochs
+    settings = {
+        "preset": preset,
+        "tuner": tuner,
+        "seed": seed,
+        "vectors": None if vectors is None else str(vectors),
+        "epochs": epochs,
+        "arguments": arguments,
+        "papers_space": papers_space,
+    }
+    _check_folder(folder, settings, resume)
+    hypermodel, train_data, dev_data, preprocessor = _prepare(
+        preset, train_texts, dev_texts, vectors, seed, arguments, papers_space
+    )
+    if role() != "worker":
+        folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(settings, indent=2) + "\n"
+        files.write_text(folder / SEARCH_FILE, text)
+
+    console = Console(file=sys.stdout)
+    with _quiet():
+        searcher = TUNERS[tuner](
+            hypermodel,
+            max_trials=trials,
+            minutes=minutes,
+            seed=seed,
+            directory=str(folder),
+            project_name=TRIALS_FOLDER,
+            **_tuner_arguments(tuner, trials, epochs),
+        )
+        progress = Progress(searcher, folder, console, trials, train_data)
+        searcher.listener = progress
+        with progress.shown():
+            _run(searcher, train_data, dev_data, epochs)
+        if role() == "worker":
+            return None
+        best = oracles.best_trial(searcher.oracle)
+        if best is None:
+            raise ValueError(
+                "No trial has completed. The last one: "
+                f"{progress.results()[-1].reason or 'was stopped'}"
+            )
+        model = searcher.load_model(best)
+    found = progress.results()
+    result = found[searcher.oracle.start_order.index(best.trial_id)]
+    model.preprocessor = preprocessor
+    model.labels = train_data.label_names
+    run_settings = {
+        **{name: settings[name] for name in ("preset", "seed", "vectors")},
+        **hypermodel.settings(best.hyperparameters),
+    }
+    model.training_record = {
+        **run_settings,
+        "train_rows": len(train_data),
+        "dev_rows": len(dev_data),
+        "epoch": result.epoch,
+        "dev_accuracy": result.accuracy,
+    }
+    model.save_to_preset(folder / MODEL_FOLDER)
+    text = json.dumps(run_settings, indent=2) + "\n"
+    files.write_text(folder / training.SETTINGS_FILE, text)
+    _write_history(folder / training.HISTORY_FILE, _history(progress, best))
+    progress.write_csv()
+    results.draw(folder / results.PICTURE_FILE, found, hypermodel.choices)
+    console.print(
+        results.make_table(
+            results.best_first(found),
+            progress.first_values,
+            "The trials, best first",
+            most=_DEFAULT_TRIALS,
+        )
+    )
+    return model
+
+
+def _check_folder(folder, settings, resume):
+    path = folder / SEARCH_FILE
+    if role() == "worker":
+        # The chief may not have begun yet.
+        resume = path.exists()
+        if not resume:
+            return
+    if resume:
+        if not path.exists():
+            raise ValueError(
+                f"There is no search to resume: {path} does not exist"
+            )
+        saved = json.loads(path.read_text(encoding="utf-8"))
+        given = json.loads(json.dumps(settings))
+        different = [name for name in given if given[name] != saved.get(name)]
+        if different:
+            raise ValueError(
+                "A search is resumed with the settings it was started with "
+                f"({path}). Received other values of: {', '.join(different)}"
+            )
+    elif folder.exists() and {path.name for path in folder.iterdir()} != {
+        # Of workers that were faster than their chief.
+        TRIALS_FOLDER
+    }:
+        raise ValueError(
+            f"The folder of a search must be new. {folder} exists; "
+            "to go on with the search in it, ask to resume"
+        )
+
+
+def _prepare(
+    preset, train_texts, dev_texts, vectors, seed, arguments, papers_space
+):
+    """The hypermodel, the encoded texts and what they are encoded with."""
+    hypermodel_class = HYPERMODELS[models.get_preset(preset).class_name]
+
+    def make(vocabulary_size, num_classes, found, **of_the_texts):
+        return hypermodel_class(
+            preset,
+            vocabulary_size,
+            num_classes,
+            seed=seed,
+            vectors=found,
+            papers_space=papers_space,
+            **{**arguments, **of_the_texts},
+        )
+
+    # Checks the arguments before the texts are read.
+    unsized = make(2, 2, None)
+    if not unsized.choices:
+        raise ValueError(
+            "There is nothing to search: expected at least one argument with "
+            "a list of values"
+        )
+    values = unsized.first_settings()
+    preprocessor, found = training.make_preprocessor(
+        train_texts, values["training"], vectors, values["model"]
+    )
+    train_data = EncodedDataset.from_texts(train_texts, preprocessor)
+    dev_data = EncodedDataset.from_texts(
+        dev_texts, preprocessor, labels=train_data.label_names
+    )
+    of_the_texts = {}
+    if found is not None:
+        width = found[0].shape[1]
+        if arguments.get("embedding_dim", width) != width:
+            raise ValueError(
+                f"The word vectors in {vectors} have {width} numbers, where "
+                f"embedding_dim={arguments['embedding_dim']} was asked for"
+            )
+        of_the_texts["embedding_dim"] = width
+    characters = preprocessor.character_vocabulary_size()
+    if characters is not None:
+        of_the_texts["character_vocabulary_size"] = characters
+    hypermodel = make(
+        preprocessor.vocabulary_size(),
+        len(train_data.label_names),
+        found,
+        **of_the_texts,
+    )
+    try:
+        # Wrong values are to fail here, not in each trial.
+        hypermodel.build(keras_tuner.HyperParameters())
+    except (TypeError, keras_tuner.errors.FailedTrialError) as error:
+        raise ValueError(
+            f"The first trial's model cannot be built: {error}"
+        ) from error
+    return hypermodel, train_data, dev_data, preprocessor
+
+
+def _tuner_arguments(tuner, trials, epochs):
+    if tuner == "hyperband":
+        # As many iterations as the budget allows.
+        return {"max_epochs": epochs, "hyperband_iterations": None}
+    if tuner == "bayesian":
+        # KerasTuner's three random trials a hyperparameter are too many.
+        return {"num_initial_points": max(3, (trials or _DEFAULT_TRIALS) // 3)}
+    return {}
+
+
+@contextlib.contextmanager
+def _quiet():
+    """Keeps notes of KerasTuner and TensorFlow out of the output.
+
+    KerasTuner prints whatever it is told, and the tracebacks of trials that
+    fail, which it keeps in their `trial.json` too. TensorFlow warns of
+    functions that are traced again, as those of each trial's model are.
+    """
+    logger = logging.getLogger("tensorflow")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        with (
+            open(os.devnull, "w") as nothing,
+            contextlib.redirect_stdout(nothing),
+            contextlib.redirect_stderr(nothing),
+        ):
+            yield
+    finally:
+        logger.setLevel(level)
+
+
+def _run(searcher, train_data, dev_data, epochs):
+    try:
+        searcher.search(
+            train_data, validation_data=dev_data, epochs=epochs, verbose=0
+        )
+    except RuntimeError as error:
+        # The trials before these may still be good.
+        if "consecutive failures" not in str(error):
+            raise
+
+
+def _history(progress, trial):
+    """The logs of all epochs that led to a trial's weights."""
+    values = trial.hyperparameters.values
+    before = []
+    if "tuner/trial_id" in values:
+        earlier = progress.tuner.oracle.trials[values["tuner/trial_id"]]
+        before = [
+            logs
+            for logs in _history(progress, earlier)
+            if logs["epoch"] <= values["tuner/initial_epoch"]
+        ]
+    return before + progress.history(trial.trial_id)
+
+
+def _write_history(path, history):
+    text = io.StringIO()
+    names = [name for name in history[0] if name != "seconds"]
+    writer = csv.DictWriter(
+        text, names, extrasaction="ignore", lineterminator="\n"
+    )
+    writer.writeheader()
+    writer.writerows(history)
+    files.write_text(path, text.getvalue())

@@ -1,0 +1,230 @@
+"""KerasTuner's tuners whose first trial is the preset, and which last."""
+
+import contextlib
+import inspect
+import os
+import threading
+import time
+
+import keras_tuner
+
+from keras_selfattn.tuning import oracles
+
+_BEGUN_FILE = "begun"
+_MOST_BEGINNINGS = 3
+
+
+def role():
+    """`"chief"`, `"worker"`, or `None` where the search is not shared."""
+    if "KERASTUNER_ORACLE_IP" not in os.environ:
+        return None
+    tuner_id = os.environ.get("KERASTUNER_TUNER_ID", "")
+    # As KerasTuner tells them apart.
+    return "chief" if "chief" in tuner_id else "worker"
+
+
+class _Tuner:
+    """What is common to all tuners here, ahead of one of KerasTuner's."""
+
+    oracle_class = None
+    keras_tuner_oracle = None
+    # Gets the events of the trials; see `keras_selfattn.tuning.progress`.
+    listener = None
+
+    def __init__(
+        self,
+        hypermodel,
+        objective="val_accuracy",
+        max_trials=10,
+        minutes=None,
+        **kwargs,
+    ):
+        if minutes is not None and minutes <= 0:
+            raise ValueError(
+                "`minutes` must be a positive number or None. "
+                f"Received: minutes={minutes!r}"
+            )
+        for_oracle = inspect.signature(self.keras_tuner_oracle).parameters
+        oracle = self.oracle_class(
+            objective=objective,
+            max_trials=max_trials,
+            **{
+                # Ten failures in a row are no accident.
+                "max_consecutive_failed_trials": 10,
+                **{k: v for k, v in kwargs.items() if k in for_oracle},
+            },
+        )
+        self.minutes = minutes
+        self.deadline = None
+        self._heart = None
+        keras_tuner.Tuner.__init__(
+            self,
+            oracle,
+            hypermodel,
+            **{k: v for k, v in kwargs.items() if k not in for_oracle},
+        )
+
+    def _populate_initial_space(self):
+        # KerasTuner would build a model for each condition.
+        hp = self.oracle.get_space()
+        self.hypermodel.settings(hp)
+        self.oracle.update_space(hp)
+
+    def search(self, *args, **kwargs):
+        if self.minutes is not None:
+            self.deadline = time.monotonic() + 60 * self.minutes
+        if role() == "worker":
+            super().search(*args, **kwargs)
+            return
+        self.oracle.deadline = self.deadline
+        if self.listener is not None:
+            self.oracle.on_end = self.listener.on_trial_end
+        watch = contextlib.nullcontext()
+        if role() == "chief":
+            watch = _every(oracles.HEARTBEAT, self.oracle.give_up_lost_workers)
+        with watch:
+            super().search(*args, **kwargs)
+
+    def pre_create_trial(self):
+        super().pre_create_trial()
+        if role() == "worker":
+            # A worker that has to wait asks again at once.
+            time.sleep(0.5)
+
+    def on_trial_begin(self, trial):
+        super().on_trial_begin(trial)
+        if self.listener is not None:
+            self.listener.on_trial_begin(trial)
+
+    def run_trial(self, trial, *args, **kwargs):
+        alive = contextlib.nullcontext()
+        if role() == "worker":
+            alive = _every(
+                oracles.HEARTBEAT,
+                lambda: self.oracle.get_trial(trial.trial_id),
+            )
+        if self.listener is not None:
+            kwargs["callbacks"] = [
+                *kwargs.get("callbacks", ()),
+                *self.listener.callbacks(trial),
+            ]
+        with alive, self._beginning_counted(trial):
+            return super().run_trial(trial, *args, **kwargs)
+
+    @contextlib.contextmanager
+    def _beginning_counted(self, trial):
+        """Fails a trial that has ended the process again and again.
+
+        As a lack of memory does where the operating system kills it.
+        """
+        path = os.path.join(self.get_trial_dir(trial.trial_id), _BEGUN_FILE)
+        before = os.path.getsize(path) if os.path.exists(path) else 0
+        if before + 1 >= _MOST_BEGINNINGS:
+            raise keras_tuner.errors.FailedTrialError(
+                f"the process ended in it {before} times, maybe for want of "
+                "memory"
+            )
+        with open(path, "a") as file:
+            file.write(".")
+        try:
+            yield
+        finally:
+            os.remove(path)
+
+    def on_batch_end(self, trial, model, batch, logs=None):
+        super().on_batch_end(trial, model, batch, logs)
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            model.stop_training = True
+        if self.listener is not None:
+            self.listener.on_batch_end(trial, batch)
+
+    def on_epoch_end(self, trial, model, epoch, logs=None):
+        super().on_epoch_end(trial, model, epoch, logs)
+        if self.listener is not None:
+            self.listener.on_epoch_end(trial, epoch, logs)
+
+    def on_trial_end(self, trial):
+        super().on_trial_end(trial)
+        if self.listener is not None and role() == "worker":
+            self.listener.on_trial_end(self.oracle.get_trial(trial.trial_id))
+
+
+class RandomSearch(_Tuner, keras_tuner.RandomSearch):
+    """`keras_tuner.RandomSearch`, with the preset's own values first.
+
+    The first trial has the default of each hyperparameter. So the best one
+    is, on the data that chooses it, no worse than the preset.
+
+    Args:
+        hypermodel: A hypermodel of `keras_selfattn.tuning`.
+        objective: As in KerasTuner.
+        max_trials: Integer, the number of trials at most, or `None`.
+        minutes: Number, how long a search lasts at most, or `None`. The
+            trial that is under way then stops where it is and is measured.
+        **kwargs: Further arguments of `keras_tuner.RandomSearch`, such as
+            `seed`, `directory` and `project_name`.
+
+    Raises:
+        ValueError: if `minutes` is not positive.
+    """
+
+    oracle_class = oracles.RandomSearchOracle
+    keras_tuner_oracle = keras_tuner.oracles.RandomSearchOracle
+
+
+class Hyperband(_Tuner, keras_tuner.Hyperband):
+    """`keras_tuner.Hyperband`, with the preset's own values first.
+
+    The arguments are those of `keras_selfattn.tuning.RandomSearch` and of
+    `keras_tuner.Hyperband`. The first trial gets `max_epochs` epochs, and
+    stands beside the brackets.
+    """
+
+    oracle_class = oracles.HyperbandOracle
+    keras_tuner_oracle = keras_tuner.oracles.HyperbandOracle
+
+
+class GridSearch(_Tuner, keras_tuner.GridSearch):
+    """`keras_tuner.GridSearch`, which goes on after it is reloaded.
+
+    The arguments are those of `keras_selfattn.tuning.RandomSearch`.
+    """
+
+    oracle_class = oracles.GridSearchOracle
+    keras_tuner_oracle = keras_tuner.oracles.GridSearchOracle
+
+
+class BayesianOptimization(_Tuner, keras_tuner.BayesianOptimization):
+    """`keras_tuner.BayesianOptimization`, with the preset's own values first.
+
+    The arguments are those of `keras_selfattn.tuning.RandomSearch` and of
+    `keras_tuner.BayesianOptimization`.
+    """
+
+    oracle_class = oracles.BayesianOptimizationOracle
+    keras_tuner_oracle = keras_tuner.oracles.BayesianOptimizationOracle
+
+
+TUNERS = {
+    "random": RandomSearch,
+    "hyperband": Hyperband,
+    "grid": GridSearch,
+    "bayesian": BayesianOptimization,
+}
+
+
+@contextlib.contextmanager
+def _every(seconds, function):
+    """Call a function again and again in a thread while the block runs."""
+    done = threading.Event()
+
+    def repeat():
+        while not done.wait(seconds):
+            function()
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()

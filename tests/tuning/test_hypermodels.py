@@ -1,0 +1,337 @@
+import keras
+import keras_tuner
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_selfattn import models
+from keras_selfattn import tuning
+from keras_selfattn.data.batches import EncodedDataset
+from keras_selfattn.text import TextPreprocessor
+from tests.tuning.texts import TINY
+from tests.tuning.texts import rows
+
+WORDS = ["the", "food", "was", "good", "nice", "great", "bad", "poor", "awful"]
+
+
+def make(**arguments):
+    given = {"papers_space": False, **TINY, **arguments}
+    return tuning.SentenceHyperModel("lin2017_yelp", 11, 2, **given)
+
+
+def encode(size):
+    return EncodedDataset.from_texts(
+        rows(size), TextPreprocessor(WORDS), labels=["bad", "good"]
+    )
+
+
+def built(hypermodel, **values):
+    hp = keras_tuner.HyperParameters()
+    hypermodel.settings(hp)
+    hp.values.update(values)
+    hp.ensure_active_values()
+    return hp, hypermodel.build(hp)
+
+
+@pytest.mark.parametrize(
+    "hypermodel_class, preset, expected",
+    [
+        (
+            tuning.SentenceHyperModel,
+            "lin2017_yelp",
+            {
+                "row_units": "null",
+                "column_units": "null",
+                "dropout": 0.5,
+                "batch_size": 32,
+                "pooling": "structured",
+                "structured_attention_dim": 350,
+                "structured_attention_penalty": 1.0,
+                "structured_num_heads": 30,
+                "optimizer": "sgd",
+                "sgd_learning_rate": 0.06,
+            },
+        ),
+        (
+            tuning.SentencePairHyperModel,
+            "chen2018_snli",
+            {
+                "interaction": "heuristic",
+                "row_units": "null",
+                "column_units": "null",
+                "dropout": 0.0,
+                "batch_size": 128,
+                "pooling": "generalized",
+                "generalized_attention_dim": 600,
+                "margin": 1.0,
+                "parameter_penalty": 0.01,
+                "embedding_penalty": 0.0,
+                "generalized_attention_penalty": 0.0,
+                "generalized_num_heads": 5,
+                "optimizer": "adam",
+                "adam_learning_rate": 0.0004,
+            },
+        ),
+        (
+            tuning.DecomposableHyperModel,
+            "parikh2016_snli_intra",
+            {
+                "projection_dim": 200,
+                "intra_sentence": "true",
+                "max_distance": 10,
+                "dropout": 0.2,
+                "batch_size": 4,
+                "optimizer": "adagrad",
+                "adagrad_learning_rate": 0.025,
+            },
+        ),
+    ],
+)
+def test_default_hyperparameters(hypermodel_class, preset, expected):
+    hypermodel = hypermodel_class(preset, 11, 3)
+    hp = keras_tuner.HyperParameters()
+    settings = hypermodel.settings(hp)
+    assert hp.values == expected
+    # They are the preset's own values.
+    values = models.get_preset(preset)
+    for name, value in values.model.items():
+        assert settings["model"][name] == value, name
+    for name, value in values.training.items():
+        assert settings["training"][name] == value, name
+
+
+def test_the_papers_own_ranges():
+    hypermodel = tuning.SentenceHyperModel("lin2017_age", 11, 5)
+    codes = {choice.name: choice.codes for choice in hypermodel.choices}
+    assert codes["batch_size"] == [16, 32, 50, 128]
+    assert codes["structured_num_heads"] == [1, 5, 10, 20, 30]
+    assert codes["generalized_num_heads"] == [1, 3, 5, 7, 9]
+    assert codes["parameter_penalty"] == [0.0, 1e-4, 1e-3, 1e-2, 0.1, 1.0]
+    assert codes["row_units"] == ["null", "25", "150", "300"]
+    assert codes["adagrad_learning_rate"] == [0.01, 0.025, 0.05]
+    assert "units" not in codes
+
+
+def test_a_value_of_the_preset_joins_the_range():
+    hypermodel = tuning.DecomposableHyperModel(
+        "parikh2016_snli", 11, 3, optimizer="sgd"
+    )
+    codes = {choice.name: choice.codes for choice in hypermodel.choices}
+    # 0.05 is the preset's with Adagrad, not with SGD.
+    assert codes["learning_rate"] == [0.02, 0.06, 0.2]
+    assert hypermodel.first_values()["learning_rate"] == 0.06
+
+
+def test_a_list_is_searched_and_anything_else_fixed():
+    hypermodel = tuning.SentencePairHyperModel(
+        "chen2018_snli",
+        11,
+        3,
+        units=[(8, 9), (5,)],
+        hidden_units=(6, 7),
+        pooling="max",
+        learning_rate=[1e-3, 4e-4],
+        dropout=0.25,
+    )
+    hp = keras_tuner.HyperParameters()
+    settings = hypermodel.settings(hp)
+    # Of the pooling's arguments none has an effect.
+    assert list(hp.values) == [
+        "interaction",
+        "row_units",
+        "column_units",
+        "batch_size",
+        "optimizer",
+        "learning_rate",
+        "units",
+    ]
+    # The preset's own where it is in the list, the first one otherwise.
+    assert hp.values["learning_rate"] == 4e-4
+    assert settings["model"]["units"] == [8, 9]
+    assert settings["model"]["hidden_units"] == [6, 7]
+    assert settings["model"]["dropout"] == 0.25
+
+
+def test_the_effect_of_a_condition():
+    hypermodel = make(pooling=["max", "structured"], num_heads=[2, 3])
+    hp, model = built(hypermodel)
+    assert hp.values == {"pooling": "structured", "num_heads": 2}
+    assert model.get_config()["num_heads"] == 2
+    hp, model = built(hypermodel, pooling="max")
+    assert hp.values == {"pooling": "max"}
+    assert model.get_config()["pooling"] == "max"
+
+
+def test_another_optimizer_does_without_what_it_does_not_take():
+    hypermodel = tuning.DecomposableHyperModel(
+        "parikh2016_snli",
+        11,
+        3,
+        embedding_dim=4,
+        projection_dim=3,
+        attend_units=(2,),
+        compare_units=(5,),
+        aggregate_units=(6,),
+    )
+    hp, model = built(hypermodel, optimizer="adam", adam_learning_rate=2e-3)
+    assert isinstance(model.optimizer, keras.optimizers.Adam)
+    assert float(model.optimizer.learning_rate) == pytest.approx(2e-3)
+    hp, model = built(hypermodel)
+    assert model.optimizer.get_config()["initial_accumulator_value"] == 0.1
+
+
+def test_vectors_are_in_the_model():
+    matrix = np.arange(66, dtype="float32").reshape(11, 6)
+    has_vector = np.arange(11) > 1
+    _, model = built(make(vectors=(matrix, has_vector)))
+    table = model.get_layer("word_vectors").embeddings.numpy()
+    np.testing.assert_array_equal(table[2:], matrix[2:])
+
+
+def test_the_same_seed_gives_the_same_model():
+    weights = [
+        np.concatenate(
+            [w.ravel() for w in built(make(seed=s))[1].get_weights()]
+        )
+        for s in (3, 3, 4)
+    ]
+    np.testing.assert_array_equal(weights[0], weights[1])
+    assert not np.array_equal(weights[0], weights[2])
+
+
+class Batches(keras.callbacks.Callback):
+    """Counts the batches of an epoch."""
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.count = 0
+
+    def on_train_batch_end(self, batch, logs=None):
+        self.count = batch + 1
+
+
+def arrays(size):
+    (batch,) = encode(size).batches(size)
+    return batch
+
+
+@pytest.mark.parametrize("kind", ["encoded", "batched", "arrays"])
+def test_the_batch_size_of_the_trial_counts(kind):
+    hypermodel = make(batch_size=[4, 6], steps_per_execution=1)
+    hp, model = built(hypermodel, batch_size=6)
+    if kind == "encoded":
+        data, dev = (encode(14),), encode(5)
+    elif kind == "batched":
+        data = (encode(14).batches(3),)
+        dev = encode(5).batches(2)
+    else:
+        data, dev = arrays(14), arrays(5)
+    counted = Batches()
+    history = hypermodel.fit(
+        hp,
+        model,
+        *data,
+        validation_data=dev,
+        epochs=1,
+        callbacks=[counted],
+        verbose=0,
+    )
+    assert counted.count == 3
+    assert "val_accuracy" in history.history
+
+
+def test_rows_are_shuffled_anew_each_epoch_and_alike_each_time():
+    hypermodel = make()
+
+    class Orders(EncodedDataset):
+        def batches(self, *args, **kwargs):
+            dataset = super().batches(*args, **kwargs)
+            self.plan = dataset.plan
+            return dataset
+
+    data = encode(9)
+    data.__class__ = Orders
+    hp, model = built(hypermodel)
+    fit = {"validation_data": encode(4), "verbose": 0}
+    hypermodel.fit(hp, model, data, epochs=3, initial_epoch=2, **fit)
+    # The third epoch was the last one, also where it was the only one.
+    assert data.plan.epoch == 3
+
+
+def test_a_trial_stops_early_but_for_the_first_one():
+    hypermodel = make(learning_rate=[1e-9, 2e-9], patience=1)
+    data = {"validation_data": encode(4), "verbose": 0, "epochs": 4}
+    hp, model = built(hypermodel)
+    history = hypermodel.fit(hp, model, encode(8), **data)
+    assert len(history.epoch) == 4
+    hp, model = built(hypermodel, learning_rate=2e-9)
+    history = hypermodel.fit(hp, model, encode(8), **data)
+    assert len(history.epoch) == 2
+
+
+def test_nan_fails_the_trial():
+    hypermodel = make()
+    hp, model = built(hypermodel)
+    model.get_layer("word_vectors").embeddings.assign(np.full((11, 6), np.nan))
+    with pytest.raises(keras_tuner.errors.FailedTrialError, match="NaN"):
+        hypermodel.fit(
+            hp, model, encode(8), validation_data=encode(4), verbose=0
+        )
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), tf.errors.ResourceExhaustedError(None, None, "")]
+)
+def test_a_lack_of_memory_fails_the_trial(error):
+    class Greedy(keras.callbacks.Callback):
+        def on_train_batch_begin(self, batch, logs=None):
+            raise error
+
+    hypermodel = make()
+    hp, model = built(hypermodel)
+    with pytest.raises(
+        keras_tuner.errors.FailedTrialError, match="out of memory"
+    ):
+        hypermodel.fit(
+            hp, model, encode(8), callbacks=[Greedy()], epochs=1, verbose=0
+        )
+
+
+def test_averaged_weights_are_those_that_are_evaluated_and_kept():
+    hypermodel = make(ema_momentum=0.9, learning_rate=0.1, batch_size=2)
+
+    class Kept(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            self.last = self.model.get_weights()
+
+        def on_epoch_end(self, epoch, logs=None):
+            self.kept = self.model.get_weights()
+
+    seen = Kept()
+    hp, model = built(hypermodel)
+    hypermodel.fit(
+        hp,
+        model,
+        encode(8),
+        validation_data=encode(4),
+        callbacks=[seen],
+        epochs=1,
+        verbose=0,
+    )
+    # Keras leaves the averages in the model once it is done.
+    averages = model.get_weights()
+    for kept, last, average in zip(seen.kept, seen.last, averages, strict=True):
+        np.testing.assert_array_equal(kept, average)
+        assert not np.array_equal(kept, last)
+
+
+def test_wrong_arguments():
+    with pytest.raises(ValueError, match="preset of Decomposable.*lin2017"):
+        tuning.DecomposableHyperModel("lin2017_yelp", 11, 2)
+    with pytest.raises(ValueError, match="'heads'.*num_heads"):
+        make(heads=[1, 2])
+    with pytest.raises(ValueError, match="'max_tokens' is the same in all"):
+        make(max_tokens=[10, 20])
+    with pytest.raises(ValueError, match="at least one value of 'units'"):
+        make(units=[])
+    with pytest.raises(ValueError, match="neither a preset"):
+        tuning.SentenceHyperModel("lin2018", 11, 2)

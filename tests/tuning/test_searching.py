@@ -1,0 +1,293 @@
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+
+from keras_selfattn import evaluation
+from keras_selfattn import models
+from keras_selfattn import training
+from keras_selfattn import tuning
+from keras_selfattn.cli import main
+from keras_selfattn.tuning import results
+from tests.tuning.texts import TINY
+from tests.tuning.texts import rows
+
+TRAIN, DEV = rows(40), rows(12)
+ARGUMENTS = {
+    **TINY,
+    "batch_size": 8,
+    # The first one does not learn, and the last one is too wide to be built.
+    "learning_rate": [1e-9, 0.05],
+    "units": [5, 10**15],
+}
+
+
+def search(folder, **options):
+    given = {
+        "tuner": "grid",
+        "epochs": 2,
+        "arguments": ARGUMENTS,
+        "papers_space": False,
+        **options,
+    }
+    return tuning.search("lin2017_yelp", TRAIN, DEV, folder, **given)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("searches") / "grid"
+    return search(folder, trials=3), folder
+
+
+def read_csv(folder):
+    with open(folder / "trials.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_folder_is_that_of_a_run(found, tmp_path):
+    model, folder = found
+    record = model.training_record
+    assert record["training"]["learning_rate"] == 0.05
+    assert (record["train_rows"], record["dev_rows"]) == (40, 12)
+    assert record["dev_accuracy"] > 0.9
+    # The figure is that of the model in the folder.
+    loaded = models.from_preset(folder)
+    assert loaded.training_record == record
+    assert evaluation.evaluate(loaded, DEV).accuracy == pytest.approx(
+        record["dev_accuracy"]
+    )
+    settings = json.loads((folder / "settings.json").read_text())
+    assert settings == {
+        k: record[k] for k in ("preset", "seed", "vectors", "model", "training")
+    }
+    history = (folder / "history.csv").read_text().splitlines()
+    names = history[0].split(",")
+    assert names == ["epoch", "accuracy", "loss", "val_accuracy", "val_loss"]
+    assert [line.split(",")[0] for line in history[1:]] == ["1", "2"]
+
+
+def test_a_trial_is_what_train_does_with_its_values(found, tmp_path):
+    model, _ = found
+    record = model.training_record
+    own = models.get_preset("lin2017_yelp").model
+    trained = training.train(
+        "lin2017_yelp",
+        TRAIN,
+        DEV,
+        tmp_path / "run",
+        model_overrides={
+            k: v for k, v in record["model"].items() if own.get(k) != v
+        },
+        training_overrides=record["training"],
+        verbose=0,
+    )
+    assert trained.training_record["epoch"] == record["epoch"]
+    assert trained.training_record["dev_accuracy"] == record["dev_accuracy"]
+    for one, other in zip(
+        trained.get_weights(), model.get_weights(), strict=True
+    ):
+        assert (one == other).all()
+
+
+def test_the_trials_as_csv_and_picture(found):
+    model, folder = found
+    first, second, third = read_csv(folder)
+    assert list(first) == [
+        *("trial", "status", "dev_accuracy", "epoch", "epochs", "seconds"),
+        *("learning_rate", "units", "reason"),
+    ]
+    # The last hyperparameter varies first, and so a failure comes second.
+    assert (first["learning_rate"], first["units"]) == ("1e-09", "5")
+    assert (second["status"], second["dev_accuracy"]) == ("failed", "")
+    assert second["units"] == str(10**15)
+    assert second["reason"]
+    assert third["status"] == "completed"
+    assert float(third["dev_accuracy"]) == model.training_record["dev_accuracy"]
+    assert third["epochs"] == "2"
+    assert (folder / "trials.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_tensorboard_has_a_row_for_each_trial(found):
+    import tensorflow as tf
+    from tensorboard.plugins.hparams import plugin_data_pb2
+
+    _, folder = found
+    rates = []
+    for trial in ("trial_0", "trial_2"):
+        (file,) = (folder / "tensorboard" / trial / "hyperparameters").iterdir()
+        for event in tf.compat.v1.train.summary_iterator(str(file)):
+            for value in event.summary.value:
+                if value.tag == "_hparams_/session_start_info":
+                    data = plugin_data_pb2.HParamsPluginData.FromString(
+                        value.metadata.plugin_data.content
+                    )
+                    hparams = data.session_start_info.hparams
+                    rates.append(hparams["learning_rate"].number_value)
+    assert rates == pytest.approx([1e-9, 0.05])
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("data")
+    for name, part in (("train", TRAIN), ("dev", DEV)):
+        (folder / f"{name}.jsonl").write_text(
+            "".join(
+                json.dumps({"text": text, "label": label}) + "\n"
+                for text, label in part
+            )
+        )
+    return folder
+
+
+def arguments(data, output, *more):
+    fixed = {k: v for k, v in TINY.items() if k != "optimizer"}
+    return [
+        "tune",
+        str(data / "train.jsonl"),
+        f"--dev={data / 'dev.jsonl'}",
+        f"--output={output}",
+        "--only",
+        "--epochs=1",
+        "--optimizer=adam",
+        "--max-bad-rate=1",
+        *(f"--set={name}={json.dumps(v)}" for name, v in fixed.items()),
+        *more,
+    ]
+
+
+def test_the_command_and_going_on_with_it(data, tmp_path, capsys):
+    given = arguments(
+        data,
+        tmp_path / "search",
+        "--search=learning_rate=[0.06,0.01,0.02]",
+        "--tuner=grid",
+    )
+    assert main([*given, "--trials=1"]) == 0
+    shown = capsys.readouterr().out
+    assert "trial 1 of 1: the preset's own values" in shown
+    assert "trial 1 of 1, epoch 1: dev accuracy " in shown
+    assert f"the model is in {tmp_path / 'search'}" in shown
+    assert main([*given, "--trials=2"]) == 2
+    assert "must be new" in capsys.readouterr().err
+    assert main([*given, "--trials=2", "--resume"]) == 0
+    shown = capsys.readouterr().out
+    assert "trial 1 of" not in shown
+    assert "trial 2 of 2: learning_rate=0.01" in shown
+    assert [r["learning_rate"] for r in read_csv(tmp_path / "search")] == [
+        "0.06",
+        "0.01",
+    ]
+    assert list((tmp_path / "search").rglob("README.md"))
+    dev = str(data / "dev.jsonl")
+    assert main(["evaluate", str(tmp_path / "search"), dev]) == 0
+    assert main(["explain", str(tmp_path / "search"), "good food"]) == 0
+    # Other settings are another search.
+    assert main([*given, "--resume", "--seed=3"]) == 2
+    assert "other values of: seed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "more, parts",
+    [
+        (["--search=heads=[2,3]"], ["'heads'", "num_heads"]),
+        (["--search=max_tokens=[2,3]"], ["'max_tokens' is the same"]),
+        (["--search=units=[2,3]"], ["Both set and to be searched: units"]),
+        (["--set=units=-2"], ["-2"]),
+        (["--search=learning_rate=[]"], ["at least one value"]),
+        (["--set=units=wide"], ["'wide'"]),
+        (["--trials=0"], ["trials=0"]),
+        (["--time=0"], ["minutes=0"]),
+        (["--epochs=0"], ["epochs=0"]),
+        (["--preset=lin2018"], ["'lin2018'"]),
+        (["--resume"], ["no search to resume"]),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(data, tmp_path, capsys, more, parts):
+    given = arguments(data, tmp_path / "search", "--search=l2=[0.0,0.1]")
+    assert main([*given, *more]) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1
+    for part in parts:
+        assert part in lines[0]
+    assert not (tmp_path / "search").exists()
+
+
+def test_nothing_to_search(data, tmp_path, capsys):
+    assert main(arguments(data, tmp_path / "search")) == 2
+    assert "nothing to search" in capsys.readouterr().err
+    assert not (tmp_path / "search").exists()
+
+
+def test_values_to_search_are_a_list(data, tmp_path, capsys):
+    with pytest.raises(SystemExit) as raised:
+        main(arguments(data, tmp_path / "search", "--search=units=2"))
+    assert raised.value.code == 2
+    assert "NAME=[VALUE,...]" in capsys.readouterr().err
+
+
+def test_without_keras_tuner(data, tmp_path):
+    code = (
+        "import sys; sys.modules['keras_tuner'] = None;"
+        "from keras_selfattn.cli import main;"
+        "sys.exit(main(sys.argv[1:]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments(data, tmp_path / "search")],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert done.stderr.strip().splitlines()[-1] == (
+        "keras-selfattn: error: Tuning needs KerasTuner: "
+        'pip install "keras_selfattn[tuning]" installs it'
+    )
+    assert not (tmp_path / "search").exists()
+
+
+def test_no_trial_has_completed(tmp_path):
+    with pytest.raises(ValueError, match="No trial has completed.*NaN"):
+        search(
+            tmp_path / "search",
+            trials=1,
+            arguments={**TINY, "learning_rate": [float("nan")]},
+        )
+
+
+def result(number, accuracy, seconds=61.0, reason="", **values):
+    return results.Result(
+        number=number,
+        trial_id=str(number - 1),
+        status="failed" if reason else "completed",
+        accuracy=accuracy,
+        epoch=None if accuracy is None else 2,
+        epochs=3,
+        seconds=seconds,
+        values=values,
+        reason=reason,
+    )
+
+
+def test_the_table():
+    rows = [
+        result(1, 0.5, units="[2, 3]", rate=0.1),
+        result(2, None, reason="out of memory", units="[4, 5]", rate=0.1),
+        result(3, 0.625, seconds=3725, units="[2, 3]", rate=0.2),
+    ]
+    console = Console(file=io.StringIO(), width=90)
+    first = rows[0].values
+    console.print(results.make_table(results.best_first(rows), first, "Trials"))
+    lines = console.file.getvalue().splitlines()
+    cells = [
+        [cell.strip() for cell in line.split("│")[1:-1]]
+        for line in lines
+        if line.startswith("│")
+    ]
+    assert cells == [
+        ["3", "62.50%", "2 of 3", "1:02:05", "rate=0.2"],
+        ["1", "50.00%", "2 of 3", "1:01", "the preset's own values"],
+        ["2", "failed", "3", "1:01", "out of memory: units=[4, 5]"],
+    ]
