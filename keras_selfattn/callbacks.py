@@ -13,13 +13,11 @@ import pathlib
 import keras
 import numpy as np
 
-from keras_selfattn import faithfulness
+from keras_selfattn import heads
 from keras_selfattn import visualization
-from keras_selfattn.evaluation import chunks
-from keras_selfattn.models.sentence_classifier import SentenceClassifier
-from keras_selfattn.models.sentence_pair_classifier import (
-    SentencePairClassifier,
-)
+from keras_selfattn.models.classifier import Classifier
+from keras_selfattn.models.decomposable_classifier import DecomposableClassifier
+from keras_selfattn.streams import chunks
 
 _BATCH_SIZE = 64
 
@@ -79,16 +77,18 @@ class AttentionPictures(_Probe):
     """Pictures of a model's attention to the same texts, epoch by epoch.
 
     Each text gets a heat map, heads × words, below the class that the model
-    predicts. They are images in the run `attention`. It needs matplotlib.
+    predicts; a pair one for each sentence, or its alignments. They are images
+    in the run `attention`. It needs matplotlib.
 
     Args:
         log_dir: Path of TensorBoard's folder of this training.
-        texts: List of strings. Each is drawn anew after each epoch, so few.
+        texts: List of strings; for a model of pairs, of pairs of strings.
+            Each is drawn anew after each epoch, so few.
 
     Raises:
         ValueError: if `texts` is empty or a string, or, when the training
-            starts, if the model is not a `SentenceClassifier` with its
-            `preprocessor`.
+            starts, if the model is no classifier with its `preprocessor`, or
+            takes other texts.
 
     Example:
 
@@ -99,10 +99,11 @@ class AttentionPictures(_Probe):
     folder = "attention"
 
     def on_train_begin(self, logs=None):
-        if not isinstance(self.model, SentenceClassifier):
+        if not isinstance(self.model, Classifier):
             raise ValueError(
                 "AttentionPictures draws the attention of a "
-                f"`SentenceClassifier`. Received: {type(self.model).__name__}"
+                "`keras_selfattn.models.Classifier`. Received: "
+                f"{type(self.model).__name__}"
             )
         super().on_train_begin(logs)
 
@@ -113,10 +114,11 @@ class AttentionPictures(_Probe):
             for number, explanation in enumerate(
                 visualization.explain(self.model, self.texts), start=1
             ):
+                sides = explanation.sides().values()
                 tf.summary.image(
                     f"attention/text_{number}",
                     _draw(explanation)[None],
-                    description=explanation.text,
+                    description="\n\n".join(side.text for side in sides),
                 )
         self.writer.flush()
 
@@ -143,8 +145,8 @@ class PenaltyCurves(_Probe):
       `penalty/<layer>/<subject>`, the subject being `parameter`, `attention`
       or `embedding`. The two sides of a pair are added up.
     - `heads/overlap`, `heads/effective_number` and `heads/entropy`, means of
-      what `keras_selfattn.faithfulness` defines, where a model has attention
-      heads; for a pair the mean of both sides.
+      what `keras_selfattn.heads` defines, where a model has attention heads;
+      for a pair the mean of both sides.
 
     Args:
         log_dir: Path of TensorBoard's folder of this training.
@@ -165,7 +167,9 @@ class PenaltyCurves(_Probe):
     def on_train_begin(self, logs=None):
         super().on_train_begin(logs)
         self.attention = None
-        if isinstance(self.model, (SentenceClassifier, SentencePairClassifier)):
+        if isinstance(self.model, Classifier) and not isinstance(
+            self.model, DecomposableClassifier
+        ):
             self.attention = self.model.attention_model()
 
     def on_epoch_end(self, epoch, logs=None):
@@ -203,15 +207,17 @@ class PenaltyCurves(_Probe):
             return {}
         scores = self.attention(features, training=False)
         sides = scores if isinstance(scores, (list, tuple)) else [scores]
-        sides = [keras.ops.convert_to_numpy(side) for side in sides]
-        # Generalized pooling weighs each feature by itself.
-        sides = [s.mean(axis=-1) if s.ndim == 4 else s for s in sides]
+        sides = [
+            heads.of_words(keras.ops.convert_to_numpy(side)) for side in sides
+        ]
         return {
-            f"heads/{name}": float(np.mean([measure(s).mean() for s in sides]))
-            for name, measure in (
-                ("overlap", faithfulness.head_overlap),
-                ("effective_number", faithfulness.effective_heads),
-                ("entropy", faithfulness.head_entropy),
+            f"heads/{measure.__name__}": float(
+                np.mean([measure(side).mean() for side in sides])
+            )
+            for measure in (
+                heads.overlap,
+                heads.effective_number,
+                heads.entropy,
             )
         }
 

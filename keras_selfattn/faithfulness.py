@@ -7,8 +7,10 @@ import math
 import keras
 import numpy as np
 
-from keras_selfattn.evaluation import chunks
-from keras_selfattn.models.sentence_classifier import SentenceClassifier
+from keras_selfattn import heads
+from keras_selfattn.models.classifier import Classifier
+from keras_selfattn.models.decomposable_classifier import DecomposableClassifier
+from keras_selfattn.streams import chunks
 
 METHODS = ("attention", "random", "gradient x input")
 SHARES = (0.1, 0.2, 0.5)
@@ -60,18 +62,20 @@ class Faithfulness:
         losses: Dictionary of `Loss` by `(method, share)`.
         agreement: Dictionary of `Agreement` by method; empty where no text
             has words known to decide.
-        num_heads: Integer.
-        head_overlap: Float, the mean of `head_overlap`.
-        effective_heads: Float, the mean of `effective_heads`.
+        num_heads: Integer; `None`, as what follows, for a model whose words
+            look at each other.
+        head_overlap: Float, the mean of `keras_selfattn.heads.overlap`.
+        effective_heads: Float, the mean of
+            `keras_selfattn.heads.effective_number`.
     """
 
     texts: int
     accuracy: float
     losses: dict
     agreement: dict
-    num_heads: int
-    head_overlap: float
-    effective_heads: float
+    num_heads: int | None
+    head_overlap: float | None
+    effective_heads: float | None
 
 
 def measure(model, records, shares=SHARES, batch_size=64, seed=0):
@@ -80,21 +84,26 @@ def measure(model, records, shares=SHARES, batch_size=64, seed=0):
     The `ceil(share * n)` most important of a text's `n` words are removed,
     or only they are kept, and the classifier is asked again. Words are taken
     out, not masked: what is left moves together. A text of which nothing is
-    left is read as an empty one.
+    left is read as an empty one. Of a pair, the same share of each sentence
+    is removed, or kept, at once.
 
-    Words are ordered by the attention scores summed over the heads, at
-    random, and by gradient × input: the gradient of the log-probability of
-    the predicted class to the word's vector, times the vector. Its sign
-    counts, so words that speak for the predicted class come first.
+    Words are ordered by the attention scores summed over the heads, or, in
+    decomposable attention, over the words of the other sentence that look at
+    them; at random; and by gradient × input: the gradient of the
+    log-probability of the predicted class to the word's vector, times the
+    vector. Its sign counts, so words that speak for the predicted class come
+    first.
 
     Only one batch is held in memory. The random words depend on the seed
     alone, not on the size of the batches.
 
     Args:
-        model: A `SentenceClassifier` with its `preprocessor` and `labels`.
-        records: Iterable of `(text, label)`. Where a record has an attribute
-            `deciding` too, as `keras_selfattn.data.generated` gives it, the
-            positions in it are taken as the words that decide.
+        model: A classifier with its `preprocessor` and `labels`.
+        records: Iterable of `(text, label)`, the text of a pair being a pair
+            of strings. Where a record has an attribute `deciding` too, as
+            `keras_selfattn.data.generated` gives it, the positions in it are
+            taken as the words that decide; for a pair it holds those of each
+            sentence.
         shares: Sequence of floats above 0, at most 1.
         batch_size: Integer.
         seed: Integer, the seed of the random words.
@@ -103,9 +112,9 @@ def measure(model, records, shares=SHARES, batch_size=64, seed=0):
         A `Faithfulness`.
 
     Raises:
-        ValueError: if the model classifies no single sentences or has no
-            preprocessor, if a share is out of range, if there are no records,
-            or one has a label that the model does not know.
+        ValueError: if the model is no classifier or has no preprocessor, if
+            a share is out of range, if there are no records, or one has a
+            label that the model does not know.
 
     References:
         - [DeYoung et al., 2020](https://arxiv.org/abs/1911.03429),
@@ -113,11 +122,11 @@ def measure(model, records, shares=SHARES, batch_size=64, seed=0):
         - [Jain and Wallace, 2019](https://arxiv.org/abs/1902.10186),
             attention against gradients
     """
-    if not isinstance(model, SentenceClassifier) or model.preprocessor is None:
+    if not isinstance(model, Classifier) or model.preprocessor is None:
         raise ValueError(
-            "Faithfulness is measured on a `SentenceClassifier` with a "
-            f"`preprocessor`. Received: {type(model).__name__}, preprocessor "
-            f"{getattr(model, 'preprocessor', None)!r}"
+            "Faithfulness is measured on a `keras_selfattn.models.Classifier` "
+            f"with a `preprocessor`. Received: {type(model).__name__}, "
+            f"preprocessor {getattr(model, 'preprocessor', None)!r}"
         )
     shares = tuple(shares)
     if not shares or not all(0 < share <= 1 for share in shares):
@@ -158,117 +167,36 @@ def measure(model, records, shares=SHARES, batch_size=64, seed=0):
     )
 
 
-def head_overlap(scores):
-    """The mean overlap of all pairs of a text's attention heads.
-
-    The overlap of two heads `a` and `b` is the weight they share,
-    `Σ_t min(a_t, b_t)`: 1 where they are equal, 0 where they have no word in
-    common, however much they spread.
-
-    Args:
-        scores: Array of shape `(B, heads, n)`; each row sums to 1.
-
-    Returns:
-        Array of shape `(B,)`; zeros for a single head.
-
-    Example:
-
-    >>> import numpy as np
-    >>> head_overlap(np.array([[[1.0, 0.0], [0.25, 0.75]]]))
-    array([0.25])
-    """
-    scores = np.asarray(scores, "float64")
-    heads = scores.shape[1]
-    total = np.zeros(len(scores))
-    # Head by head: all pairs at once would be `heads` times as large.
-    for first in range(heads - 1):
-        shared = np.minimum(scores[:, first, None], scores[:, first + 1 :])
-        total += shared.sum(axis=(1, 2))
-    return total / max(heads * (heads - 1) / 2, 1)
-
-
-def effective_heads(scores):
-    """How many heads that differ wholly would be as diverse as a text's.
-
-    With `K` the cosines of all pairs of heads and `λ` the eigenvalues of
-    `K / heads`, which sum to 1, it is `exp(-Σ λ log λ)`: the number of heads
-    where no two share a word, 1 where all are equal.
-
-    Args:
-        scores: Array of shape `(B, heads, n)`, not negative.
-
-    Returns:
-        Array of shape `(B,)`, from 1 to `min(heads, n)`.
-
-    References:
-        - [Friedman and Dieng, 2023](https://arxiv.org/abs/2210.02410), the
-            Vendi score, here with the cosine as similarity
-        - Roy and Vetterli, 2007, "The effective rank", of the matrix of the
-            heads scaled to unit length where the squares of its singular
-            values take the place of these values
-
-    Example:
-
-    >>> import numpy as np
-    >>> heads = np.array([[[1.0, 0.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]])
-    >>> effective_heads(heads).round(6)
-    array([1., 2.])
-    """
-    scores = np.asarray(scores, "float64")
-    norms = np.linalg.norm(scores, axis=-1, keepdims=True)
-    units = scores / np.where(norms > 0, norms, 1.0)
-    cosines = units @ units.transpose(0, 2, 1)
-    values = np.linalg.eigvalsh(cosines / scores.shape[1])
-    return np.exp(_entropy(np.maximum(values, 0.0)))
-
-
-def head_entropy(scores):
-    """The entropy of each attention head, `-Σ_t a_t log a_t`, in nats.
-
-    It is 0 for a head on a single word, and `log n` for one that is spread
-    evenly over `n` words.
-
-    Args:
-        scores: Array of shape `(B, heads, n)`; each row sums to 1.
-
-    Returns:
-        Array of shape `(B, heads)`.
-
-    Example:
-
-    >>> import numpy as np
-    >>> head_entropy(np.array([[[1.0, 0.0], [0.5, 0.5]]])).round(4)
-    array([[0.    , 0.6931]])
-    """
-    return _entropy(np.asarray(scores, "float64"))
-
-
-def _entropy(shares):
-    logs = np.log(np.where(shares > 0, shares, 1.0))
-    # The sum of -0.0 would be shown as such.
-    return 0.0 - (shares * logs).sum(axis=-1)
-
-
 class _Reader:
-    """A classifier's answers, attention and gradients for features."""
+    """A classifier's answers, attention and gradients for features.
+
+    What there is of each sentence comes in a list, of one for a single text.
+    """
 
     def __init__(self, model):
         import tensorflow as tf
 
         self.model = model
         self.nulls = int(model.preprocessor.prepend_null)
-        self.empty = {
-            name: ids.numpy()[0] for name, ids in model.preprocess([""]).items()
-        }
+        self.sides = ("",)
+        nothing = ""
+        if "premise_token_ids" in model.input:
+            self.sides = ("premise_", "hypothesis_")
+            nothing = ("", "")
+        self.empty = [
+            {name: ids[0] for name, ids in side.items()}
+            for side in self.split(self.read([nothing]))
+        ]
         attention = model.attention_model()
-        self.num_heads = attention.output.shape[1]
+        self.has_heads = not isinstance(model, DecomposableClassifier)
+        self.num_heads = None
+        if self.has_heads:
+            scores = attention.output
+            if len(self.sides) > 1:
+                scores = scores[0]
+            self.num_heads = scores.shape[1]
         embed = model.get_layer("word_vectors")
-        # In a list, as names of inner tensors differ from version to version.
-        names = list(model.input)
-        rest = keras.Model(
-            [embed.output, *(model.input[name] for name in names)],
-            model.output,
-        )
+        rest = _behind(model, embed, [f"{s}token_ids" for s in self.sides])
         are_logits = model.get_config()["activation"] is None
 
         def probabilities(outputs):
@@ -286,18 +214,28 @@ class _Reader:
 
         @tf.function(input_signature=[signature])
         def look(features):
-            # The copy is without the mask, which comes from the ids.
-            vectors = tf.identity(embed(features["token_ids"]))
+            # The copies are without the mask, which comes from the ids.
+            vectors = [
+                tf.identity(embed(features[f"{side}token_ids"]))
+                for side in self.sides
+            ]
             with tf.GradientTape() as tape:
                 tape.watch(vectors)
-                inputs = [vectors, *(features[name] for name in names)]
-                outputs = probabilities(rest(inputs, training=False))
+                outputs = probabilities(
+                    rest(
+                        [*vectors, *(features[name] for name in model.input)],
+                        training=False,
+                    )
+                )
                 predicted = tf.math.log(tf.reduce_max(outputs, axis=-1))
-            products = tape.gradient(predicted, vectors) * vectors
+            gradients = tape.gradient(predicted, vectors)
             return (
                 outputs,
                 attention(features, training=False),
-                tf.reduce_sum(tf.cast(products, "float32"), axis=-1),
+                [
+                    tf.reduce_sum(tf.cast(g * v, "float32"), axis=-1)
+                    for g, v in zip(gradients, vectors, strict=True)
+                ],
             )
 
         self._answer = answer
@@ -308,18 +246,66 @@ class _Reader:
         features = self.model.preprocess(texts)
         return {name: ids.numpy() for name, ids in features.items()}
 
-    def look(self, features):
-        """Probabilities, scores `(B, heads, n)` and gradients × input."""
-        outputs, scores, gradients = self._look(features)
-        scores = np.asarray(scores, "float64")
-        if scores.ndim == 4:
-            # Generalized pooling weighs each feature by itself.
-            scores = scores.mean(axis=-1)
-        return np.asarray(outputs), scores, np.asarray(gradients)
+    def split(self, features):
+        """The features of each sentence, without the names of the sides."""
+        return [
+            {
+                name.removeprefix(side): ids
+                for name, ids in features.items()
+                if name.startswith(side)
+            }
+            for side in self.sides
+        ]
 
-    def answer(self, features, keep):
-        """Probabilities for the kept words, `keep` being `(B, n)`."""
-        return np.asarray(self._answer(take(features, keep, self.empty)))
+    def look(self, features):
+        """What the model answers and where it looks.
+
+        Returns:
+            The probabilities `(B, classes)`; of each sentence the scores
+            `(B, rows, n)`, a row being a head or a word of the other
+            sentence; and of each sentence gradients × input `(B, n)`.
+        """
+        outputs, scores, gradients = self._look(features)
+        scores = list(scores) if len(self.sides) > 1 else [scores]
+        if not self.has_heads:
+            # How the premise looks at the hypothesis comes first.
+            scores.reverse()
+        scores = [heads.of_words(side) for side in scores]
+        return np.asarray(outputs), scores, [np.asarray(g) for g in gradients]
+
+    def answer(self, features, keeps):
+        """Probabilities for the kept words, each of `keeps` being `(B, n)`."""
+        left = {}
+        for prefix, side, keep, empty in zip(
+            self.sides, self.split(features), keeps, self.empty, strict=True
+        ):
+            taken = take(side, keep, empty)
+            left.update({prefix + name: ids for name, ids in taken.items()})
+        return np.asarray(self._answer(left))
+
+
+def _behind(model, layer, names):
+    """The part of a model behind what a layer makes of some inputs.
+
+    Returns:
+        A model of those outputs of the layer, in the order of `names`, and of
+        all inputs of `model`.
+    """
+    made = {}
+
+    def call(each, *arguments, **options):
+        outputs = each(*arguments, **options)
+        if each is layer:
+            made[arguments[0].name] = outputs
+        return outputs
+
+    # A layer that both sentences share has several outputs, which it does not
+    # tell apart by itself.
+    again = keras.models.clone_model(
+        model, clone_function=lambda each: each, call_function=call
+    )
+    inputs = [again.input[name] for name in model.input]
+    return keras.Model([*(made[n] for n in names), *inputs], again.output)
 
 
 class _Totals:
@@ -334,7 +320,10 @@ class _Totals:
         self.counts[name] = self.counts.get(name, 0) + len(values)
 
     def mean(self, name):
-        return self.sums[name] / self.counts[name]
+        """The mean, or `None` where nothing was added."""
+        return (
+            self.sums[name] / self.counts[name] if name in self.sums else None
+        )
 
 
 def _numbered(records, labels):
@@ -354,32 +343,47 @@ def _measure_batch(reader, batch, shares, random, totals):
     gold = np.array(gold)
     features = reader.read(texts)
     outputs, scores, gradients = reader.look(features)
-    words = features["token_ids"] != 0
-    always = np.zeros_like(words)
-    always[:, : reader.nulls] = True
-    words = words & ~always
-    counts = words.sum(axis=1)
-    chance = np.zeros(words.shape)
-    # Text by text, so that the size of the batches changes nothing.
-    chance[words] = np.concatenate([random.random(n) for n in counts])
+    words, always = [], []
+    for side in reader.split(features):
+        kept = side["token_ids"] != 0
+        null = np.zeros_like(kept)
+        null[:, : reader.nulls] = True
+        words.append(kept & ~null)
+        always.append(null)
     weights = dict(
-        zip(METHODS, (scores.sum(axis=1), chance, gradients), strict=True)
+        zip(
+            METHODS,
+            (
+                [side.sum(axis=1) for side in scores],
+                _chance(words, random),
+                gradients,
+            ),
+            strict=True,
+        )
     )
     predicted = outputs.argmax(axis=-1)
     rows = np.arange(len(batch))
     confidence = outputs[rows, predicted]
     right = (predicted == gold).astype(float)
     totals.add("accuracy", right)
-    totals.add("head_overlap", head_overlap(scores))
-    totals.add("effective_heads", effective_heads(scores))
+    for side in scores if reader.has_heads else ():
+        totals.add("head_overlap", heads.overlap(side).mean(axis=-1))
+        totals.add("effective_heads", heads.effective_number(side))
 
     for method, share in itertools.product(METHODS, shares):
-        chosen = most_important(weights[method], words, share)
-        for keep, probability, accuracy in (
-            (words & ~chosen, "comprehensiveness", "accuracy_without"),
+        chosen = [
+            most_important(weight, word, share)
+            for weight, word in zip(weights[method], words, strict=True)
+        ]
+        removed = [w & ~c for w, c in zip(words, chosen, strict=True)]
+        for keeps, probability, accuracy in (
+            (removed, "comprehensiveness", "accuracy_without"),
             (chosen, "sufficiency", "accuracy_with_only"),
         ):
-            left = reader.answer(features, keep | always)
+            left = reader.answer(
+                features,
+                [k | a for k, a in zip(keeps, always, strict=True)],
+            )
             totals.add(
                 (method, share, probability),
                 confidence - left[rows, predicted],
@@ -390,18 +394,34 @@ def _measure_batch(reader, batch, shares, random, totals):
             )
 
     for row, positions in enumerate(deciding):
-        decides = np.zeros(words.shape[1], bool)
-        # Words beyond the longest row that the model reads are not there.
-        positions = np.array(positions or (), int) + reader.nulls
-        decides[positions[positions < len(decides)]] = True
-        if not decides.any():
+        if positions is None:
             continue
-        for method in METHODS:
-            precision, mass = agreement(
-                weights[method][row], words[row], decides
-            )
-            totals.add((method, "precision"), [precision])
-            totals.add((method, "mass"), [mass])
+        for number, of_side in enumerate(
+            positions if len(words) > 1 else [positions]
+        ):
+            decides = np.zeros(words[number].shape[1], bool)
+            # Words beyond those that the model reads are not there.
+            places = np.array(of_side, int) + reader.nulls
+            decides[places[places < len(decides)]] = True
+            decides &= words[number][row]
+            if not decides.any():
+                continue
+            for method in METHODS:
+                precision, mass = agreement(
+                    weights[method][number][row], words[number][row], decides
+                )
+                totals.add((method, "precision"), [precision])
+                totals.add((method, "mass"), [mass])
+
+
+def _chance(words, random):
+    """A random weight for each word of each sentence."""
+    chance = [np.zeros(side.shape) for side in words]
+    # Text by text, so that the size of the batches changes nothing.
+    for row in range(len(words[0])):
+        for values, side in zip(chance, words, strict=True):
+            values[row, side[row]] = random.random(side[row].sum())
+    return chance
 
 
 def most_important(weights, words, share):

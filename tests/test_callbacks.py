@@ -11,9 +11,11 @@ import urllib.request
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from keras_selfattn import callbacks
-from keras_selfattn import faithfulness
+from keras_selfattn import heads
+from keras_selfattn.models import DecomposableClassifier
 from keras_selfattn.models import SentencePairClassifier
 from tests.tiny_classifier import tiny_classifier
 
@@ -119,7 +121,7 @@ def test_tensorboard_shows_it_all(tmp_path):
         assert [step for _, step, _ in points] == [0, 1]
         scores = model.attention_model()(model.preprocess(TEXTS)).numpy()
         assert points[-1][2] == pytest.approx(
-            faithfulness.head_entropy(scores).mean(), rel=1e-3
+            heads.entropy(scores).mean(), rel=1e-3
         )
 
         images = board.json("plugin/images/tags")["attention"]
@@ -220,9 +222,25 @@ def pair_model():
     return model
 
 
+def alignment_model():
+    preprocessor = tiny_classifier().preprocessor
+    model = DecomposableClassifier(
+        vocabulary_size=preprocessor.vocabulary_size(),
+        num_classes=3,
+        embedding_dim=5,
+        projection_dim=4,
+        attend_units=[6],
+        compare_units=[7],
+        aggregate_units=[8],
+    )
+    model.preprocessor = preprocessor
+    model.labels = ["a", "b", "c"]
+    return model
+
+
 def test_a_pairs_penalties_have_names():
     model = pair_model()
-    penalties, heads = curves_of(model, [(text, "bad") for text in TEXTS])
+    penalties, measures = curves_of(model, [(text, "bad") for text in TEXTS])
     by_subject = {
         name.rpartition("/")[2]: value
         for name, value in penalties.items()
@@ -233,7 +251,7 @@ def test_a_pairs_penalties_have_names():
     assert sum(penalties.values()) == pytest.approx(
         float(sum(model.losses)), rel=1e-4
     )
-    assert 1 <= heads["heads/effective_number"] <= 2
+    assert 1 <= measures["heads/effective_number"] <= 2
 
 
 def test_a_pairs_sides_are_points_of_their_own(tmp_path):
@@ -255,6 +273,26 @@ def test_a_pairs_sides_are_points_of_their_own(tmp_path):
     np.testing.assert_allclose(
         vectors[2], sides[0].numpy()[1].mean(axis=0), rtol=1e-4, atol=1e-6
     )
+
+
+@pytest.mark.parametrize("make", [pair_model, alignment_model])
+def test_pictures_of_pairs(make, tmp_path):
+    model = make()
+    pairs = [("good $food", "bad food"), ("bad", "food n't good")]
+    pictures = callbacks.AttentionPictures(tmp_path, pairs)
+    curves = callbacks.PenaltyCurves(tmp_path, pairs)
+    fit(model, [pictures, curves], epochs=1)
+    drawn = {}
+    for path in (pathlib.Path(tmp_path) / "attention").iterdir():
+        for event in tf.compat.v1.train.summary_iterator(str(path)):
+            for value in event.summary.value:
+                width, height, png = tf.make_ndarray(value.tensor)
+                drawn[value.tag] = (int(width), int(height), png)
+                assert value.metadata.summary_description
+    assert drawn.keys() == {"attention/text_1", "attention/text_2"}
+    for width, height, png in drawn.values():
+        assert min(width, height) > 100
+        assert png.startswith(b"\x89PNG")
 
 
 def test_bad_input_is_named(tmp_path):

@@ -1,13 +1,69 @@
 import json
+import typing
 
+import keras
 import numpy as np
 import pytest
 
 from keras_selfattn import faithfulness
 from keras_selfattn.cli import main
 from keras_selfattn.data.generated import generate_reviews
+from keras_selfattn.models import DecomposableClassifier
 from keras_selfattn.models import SentencePairClassifier
+from keras_selfattn.text import TextPreprocessor
 from tests.tiny_classifier import tiny_classifier
+
+
+class Pair(typing.NamedTuple):
+    texts: tuple
+    label: str
+    deciding: tuple
+
+
+def pair_model(make, null, **arguments):
+    keras.utils.set_random_seed(1)
+    preprocessor = TextPreprocessor(
+        ["good", "bad", "food", "n't", "."],
+        prepend_null=null,
+        implementation="tensorflow",
+    )
+    model = make(
+        vocabulary_size=preprocessor.vocabulary_size(),
+        num_classes=3,
+        embedding_dim=4,
+        **arguments,
+    )
+    # Larger numbers than at the start of a training tell words apart.
+    table = model.get_layer("word_vectors").embeddings
+    table.assign(20.0 * table)
+    model.preprocessor = preprocessor
+    model.labels = list("abc")
+    return model
+
+
+def siamese():
+    return pair_model(
+        SentencePairClassifier,
+        null=False,
+        encoder="cnn",
+        units=5,
+        attention_dim=3,
+        num_heads=2,
+        hidden_units=6,
+    )
+
+
+def decomposable():
+    return pair_model(
+        DecomposableClassifier,
+        null=True,
+        projection_dim=5,
+        attend_units=[6],
+        compare_units=[7],
+        aggregate_units=[8],
+        initializer_stddev=0.6,
+    )
+
 
 TEXTS = ["good food", "", "bad", "the food was n't good . " * 3, "food ."]
 
@@ -24,6 +80,7 @@ class Stub:
     """
 
     nulls = 0
+    has_heads = True
     empty = {"token_ids": np.array([1])}
 
     def read(self, texts):
@@ -35,9 +92,13 @@ class Stub:
 
     def look(self, features):
         ids = features["token_ids"].astype(float)
-        return self.probabilities(ids), ids[:, None], -ids
+        return self.probabilities(ids), [ids[:, None]], [-ids]
 
-    def answer(self, features, keep):
+    def split(self, features):
+        return [features]
+
+    def answer(self, features, keeps):
+        (keep,) = keeps
         left = faithfulness.take(features, keep, self.empty)
         return self.probabilities(left["token_ids"])
 
@@ -95,25 +156,12 @@ def test_shares_are_rounded_up(share, number):
     assert np.flatnonzero(chosen).tolist() == list(range(100 - number, 100))
 
 
-def test_measures_of_heads_by_hand():
-    scores = np.array([[[1, 0, 0], [1, 0, 0], [0, 0.5, 0.5]]])
-    # One pair of three is equal, the others share nothing.
-    assert faithfulness.head_overlap(scores) == pytest.approx([1 / 3])
-    # Eigenvalues 2/3 and 1/3.
-    assert faithfulness.effective_heads(scores) == pytest.approx(
-        [3 / 2 ** (2 / 3)]
-    )
-    entropy = faithfulness.head_entropy(scores)
-    assert entropy.tolist()[0] == pytest.approx([0, 0, np.log(2)])
-    assert faithfulness.head_overlap(scores[:, :1]).tolist() == [0]
-
-
 def test_gradient_times_input_is_the_slope_of_the_log_probability():
     model = tiny_classifier(dropout=0.0)
     reader = faithfulness._Reader(model)
     features = reader.read(["good food", "bad"])
     outputs, _, products = reader.look(features)
-    assert products[1, 1] == 0
+    assert products[0][1, 1] == 0
     table = model.get_layer("word_vectors").embeddings
     whole = table.numpy()
     word = features["token_ids"][0, 0]
@@ -126,7 +174,87 @@ def test_gradient_times_input_is_the_slope_of_the_log_probability():
 
     slope = (log_probability(1.01) - log_probability(0.99)) / 0.02
     assert abs(slope) > 1e-4
-    assert products[0, 0] == pytest.approx(slope, rel=0.02, abs=1e-5)
+    assert products[0][0, 0] == pytest.approx(slope, rel=0.02, abs=1e-5)
+
+
+PAIRS = [("good food", "bad"), ("food n't good .", "the food"), ("bad", "")]
+
+
+@pytest.mark.parametrize("make", [siamese, decomposable])
+def test_a_pair_is_read_on_both_sides(make):
+    model = make()
+    reader = faithfulness._Reader(model)
+    features = reader.read(PAIRS)
+    outputs, scores, products = reader.look(features)
+    expected = model.attention_model()(features)
+    order = [0, 1] if reader.has_heads else [1, 0]
+    for side, other in enumerate(order):
+        np.testing.assert_allclose(scores[side], expected[other], rtol=1e-5)
+        ids = features[f"{reader.sides[side]}token_ids"]
+        assert products[side].shape == scores[side].shape[::2] == ids.shape
+        assert (products[side] != 0).sum() == (ids != 0).sum()
+    table = model.get_layer("word_vectors").embeddings
+    whole = table.numpy()
+    # The only word of the last hypothesis behind the NULL token, if any.
+    row, column = 2, reader.nulls
+    word = features["hypothesis_token_ids"][row, column]
+    assert (features["premise_token_ids"][row] != word).all()
+
+    def log_probability(scale):
+        scaled = whole.copy()
+        scaled[word] *= scale
+        table.assign(scaled)
+        answer = model({k: v[row : row + 1] for k, v in features.items()})
+        return np.log(answer.numpy()[0, outputs[row].argmax()])
+
+    slope = (log_probability(1.01) - log_probability(0.99)) / 0.02
+    assert abs(slope) > 1e-4
+    assert products[1][row, column] == pytest.approx(slope, rel=0.02, abs=1e-5)
+
+
+@pytest.mark.parametrize("make", [siamese, decomposable])
+def test_faithfulness_of_pairs(make):
+    model = make()
+
+    def measured(size):
+        data = [Pair(pair, "b", ((0,), (0, 1))) for pair in PAIRS]
+        return faithfulness.measure(model, data, (0.5,), size, seed=2)
+
+    first, second = measured(1), measured(3)
+    for key, loss in first.losses.items():
+        expected = list(vars(second.losses[key]).values())
+        assert list(vars(loss).values()) == pytest.approx(expected, abs=1e-5)
+    assert any(abs(x.comprehensiveness) > 1e-6 for x in first.losses.values())
+    assert first.agreement.keys() == set(faithfulness.METHODS)
+    # The premises' first words and all the hypotheses' are said to decide.
+    for method, found in first.agreement.items():
+        assert vars(found) == pytest.approx(vars(second.agreement[method]))
+        assert 0.5 <= found.precision <= 1
+    if make is siamese:
+        assert first.num_heads == 2
+        assert 1 <= first.effective_heads <= 2
+        assert first.head_overlap == pytest.approx(second.head_overlap)
+    else:
+        assert first.num_heads is first.head_overlap is None
+
+
+def test_words_that_most_others_look_at_are_taken_first():
+    model = decomposable()
+    reader = faithfulness._Reader(model)
+    outputs, scores, _ = reader.look(reader.read(PAIRS[:1]))
+    _, back = model.attention_model()(model.preprocess(PAIRS[:1]))
+    looked_at = back.numpy()[0].sum(axis=0)[1:]
+    keeps = [np.ones((1, 3), bool), np.ones((1, 2), bool)]
+    keeps[0][0, 1 + looked_at.argmax()] = False
+    left = reader.answer(reader.read(PAIRS[:1]), keeps)
+    predicted = outputs[0].argmax()
+    measured = faithfulness.measure(model, [(PAIRS[0], "a")], (0.01,))
+    # Of the hypothesis its only word goes too.
+    keeps[1][0, 1] = False
+    left = reader.answer(reader.read(PAIRS[:1]), keeps)
+    assert measured.losses["attention", 0.01].comprehensiveness == (
+        pytest.approx(outputs[0, predicted] - left[0, predicted], abs=1e-6)
+    )
 
 
 @pytest.mark.parametrize(
@@ -173,7 +301,7 @@ def test_words_that_decide_are_found_behind_the_null_token():
 def test_the_command_line_prints_it(tmp_path, capsys):
     model = tiny_classifier()
     model.save_to_preset(tmp_path / "model")
-    rows = [{"text": t, "label": g} for t, g in records(model)]
+    rows = [{"text": t, "label": g} for t, g in records(model) if t]
     data = tmp_path / "data.jsonl"
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
     arguments = ["evaluate", str(tmp_path / "model"), str(data)]
@@ -196,6 +324,5 @@ def test_bad_input_is_named():
     model.preprocessor = None
     with pytest.raises(ValueError, match="`preprocessor`"):
         faithfulness.measure(model, [("a", "1")])
-    pairs = SentencePairClassifier(vocabulary_size=3, num_classes=2, units=2)
-    with pytest.raises(ValueError, match="SentencePairClassifier"):
-        faithfulness.measure(pairs, [])
+    with pytest.raises(ValueError, match="Classifier.*Received: Sequential"):
+        faithfulness.measure(keras.Sequential(), [])

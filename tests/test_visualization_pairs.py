@@ -15,10 +15,7 @@ from keras_selfattn.visualization import AlignmentExplanation
 from keras_selfattn.visualization import PairExplanation
 from keras_selfattn.visualization import Sentence
 from keras_selfattn.visualization import explain
-from keras_selfattn.visualization import write_html
-from tests.test_visualization import CHROMIUM
 from tests.test_visualization import HOSTILE
-from tests.test_visualization import TestBrowser as Browser
 from tests.test_visualization import balanced
 from tests.test_visualization import explanation
 from tests.test_visualization import page
@@ -343,7 +340,7 @@ class TestHtml:
         text = page(tmp_path, pair(), pair())
         assert text.count(">premise</h2>") == text.count(">hypothesis</h2>")
         assert text.count('class="text"') == 4
-        assert "2 pairs · redundancy" in text
+        assert "2 pairs · heads overlap by" in text
 
     def test_alignments_have_no_heads(self, tmp_path):
         # The numbers of words differ, and no head is meant by them.
@@ -432,106 +429,3 @@ def test_command_line(tmp_path, capsys):
     capsys.readouterr()
     assert main(arguments) == 0
     assert "premise → hypothesis" in capsys.readouterr().out
-
-
-@pytest.mark.skipif(CHROMIUM is None, reason="no chromium on the path")
-class TestInBrowser:
-    drive = Browser.drive
-    load = Browser.load
-
-    def test_word_shows_where_it_looks(self, tmp_path):
-        seen = AlignmentExplanation(
-            Sentence("a 😍", ["a", "😍"], [[0.25, 0.75], [0.5, 0.5]]),
-            Sentence(
-                "c d", ["c", "d"], [[1.0, 0], [1.0, 0]], intra_scores=np.eye(2)
-            ),
-            [0.25, 0.75],
-            ["x", "y"],
-        )
-        result = self.drive(
-            tmp_path,
-            [seen],
-            """
-            const all = (q) => [...document.querySelectorAll(q)];
-            const shades = () => all("span.w").map(
-              (w) => w.style.getPropertyValue("--w"));
-            const result = { overall: shades() };
-            all("span.w")[2].focus();
-            result.looking = shades();
-            result.tip = document.getElementById("tip").textContent;
-            all("span.w")[2].blur();
-            result.after = shades();
-            const box = all("article details")[0];
-            box.open = true;
-            box.dispatchEvent(new Event("toggle"));
-            result.cells = all("td.w").map((td) => td.textContent);
-            result.titles = all("td.w").map((td) => td.title);
-            return result;
-            """,
-        )
-        assert result == {
-            "overall": ["0.603", "1.000", "1.000", "0.000"],
-            "looking": ["0.333", "1.000", "0", "0"],
-            "tip": "c looks at 😍 (75%) · is looked at with 100%",
-            "after": ["0.603", "1.000", "1.000", "0.000"],
-            "cells": ["100", "", "100", "", "25", "75", "50", "50"]
-            + ["100", "", "", "100"],
-            "titles": [
-                "a → c: 100%",
-                "a → d: 0.0%",
-                "😍 → c: 100%",
-                "😍 → d: 0.0%",
-                "c → a: 25%",
-                "c → 😍: 75%",
-                "d → a: 50%",
-                "d → 😍: 50%",
-                "c → c: 100%",
-                "c → d: 0.0%",
-                "d → c: 0.0%",
-                "d → d: 100%",
-            ],
-        }
-
-    def test_heads_and_features_of_both_sentences(self, tmp_path):
-        item = PairExplanation(
-            Sentence(
-                "a b",
-                ["a", "b"],
-                [[0.5, 0.5]],
-                features=[[[1.0, 0.0], [0.0, 1.0]]],
-            ),
-            Sentence("c", ["c"], [[1.0]], features=[[[1.0, 1.0]]]),
-            [0.25, 0.75],
-            ["x", "y"],
-        )
-        result = self.drive(
-            tmp_path,
-            [item],
-            """
-            const all = (q) => [...document.querySelectorAll(q)];
-            all("#picker button")[1].click();
-            const result = { shades: all("span.w").map(
-              (w) => w.style.getPropertyValue("--w")) };
-            all("span.w")[2].focus();
-            result.tip = document.getElementById("tip").textContent;
-            const box = all("article details")[0];
-            box.open = true;
-            box.dispatchEvent(new Event("toggle"));
-            result.summary = box.firstChild.textContent;
-            result.features = all(".features td").map((td) => td.title);
-            return result;
-            """,
-        )
-        assert result == {
-            "shades": ["1.000", "1.000", "1.000"],
-            "tip": "c · 100% in head 1",
-            "summary": "All 1 head × 2 + 1 words",
-            "features": ["a: 100%", "a: 0.0%", "b: 0.0%", "b: 100%"]
-            + ["c: 100%", "c: 100%"],
-        }
-
-    def test_hostile_pair_stays_text(self, tmp_path):
-        path = write_html([alignment(HOSTILE, "x")], tmp_path / "page.html")
-        dom = self.load(tmp_path, path)
-        assert dom.count('class="w"') == len(HOSTILE.split()) + 1
-        assert "alert(1)</script>" not in dom

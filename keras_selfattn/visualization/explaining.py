@@ -3,6 +3,8 @@
 import functools
 import itertools
 
+from keras_selfattn import heads
+from keras_selfattn.streams import chunks
 from keras_selfattn.visualization.explanation import AlignmentExplanation
 from keras_selfattn.visualization.explanation import Explanation
 from keras_selfattn.visualization.explanation import PairExplanation
@@ -49,8 +51,7 @@ def _explain(model, texts, gold, batch_size):
         functools.partial(model.explanation_model(), training=False),
         reduce_retracing=True,
     )
-    rows = _rows(texts, gold)
-    while batch := list(itertools.islice(rows, batch_size)):
+    for batch in chunks(_rows(texts, gold), batch_size):
         texts = [text for text, _ in batch]
         views = run(model.preprocess(texts))
         outputs = tf.cast(views.pop("outputs"), tf.float32)
@@ -132,7 +133,7 @@ def _of_heads(scores, size):
     if scores.ndim == 2:
         return {"scores": scores}
     # Each feature is weighed by itself.
-    return {"scores": scores.mean(axis=-1), "features": scores}
+    return {"scores": heads.of_words(scores[None])[0], "features": scores}
 
 
 def _rows(texts, gold):

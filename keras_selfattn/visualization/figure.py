@@ -6,6 +6,8 @@ import numpy as np
 from matplotlib import font_manager
 from matplotlib.figure import Figure
 
+from keras_selfattn.visualization.formatting import full_shade
+
 WORDS_A_PANEL = 40
 GROUPS = 24
 # Matplotlib falls back from one family to the next for a missing letter.
@@ -83,7 +85,7 @@ def draw(maps, row_height=0.22):
     """
     installed = set(font_manager.get_font_names())
     families = [name for name in FAMILIES if name in installed]
-    largest = max(part.weights.max() for part in maps)
+    full = max(full_shade(part.weights).max() for part in maps)
     widest = min(max(len(part.words) for part in maps), WORDS_A_PANEL)
     panels = [
         (part, start)
@@ -107,7 +109,7 @@ def draw(maps, row_height=0.22):
         height_ratios=[len(part.weights) for part, _ in panels],
     )[:, 0]
     for axis, (part, start) in zip(axes, panels, strict=True):
-        image = _panel(axis, part, start, largest, families)
+        image = _panel(axis, part, start, full, families)
         # Equal word widths in every panel, those of short texts too.
         axis.set_xlim(-0.5, widest - 0.5)
     figure.colorbar(
@@ -122,14 +124,14 @@ def draw(maps, row_height=0.22):
     return figure
 
 
-def _panel(axis, part, start, largest, families):
+def _panel(axis, part, start, full, families):
     words = part.words[start : start + WORDS_A_PANEL]
     image = axis.imshow(
         part.weights[:, start : start + WORDS_A_PANEL],
         aspect="auto",
         cmap="Blues",
         vmin=0.0,
-        vmax=largest,
+        vmax=full,
     )
     if part.has_overall:
         axis.axhline(0.5, color="white", linewidth=3)

@@ -1,6 +1,9 @@
 """An explanation in a notebook: HTML without scripts."""
 
+import numpy as np
+
 from keras_selfattn.visualization.formatting import escape
+from keras_selfattn.visualization.formatting import full_shade
 from keras_selfattn.visualization.formatting import percent
 
 # A translucent hue stands on the notebook's own background, so that light
@@ -29,7 +32,7 @@ def fragment(prediction):
 def _text(sentence):
     weights = sentence.overall
     text = "".join(
-        f"{escape(gap)}{_mark(word, weight, weights.max())}"
+        f"{escape(gap)}{_mark(word, weight, full_shade(weights))}"
         for (gap, word), weight in zip(sentence.pieces(), weights, strict=True)
     )
     if sentence.unread:
@@ -47,11 +50,9 @@ def _text(sentence):
 def _heads(sentence):
     weights = sentence.overall
     order = sentence.head_order()
-    rows = [
-        _cell(weights[i], weights.max())
-        + "".join(_cell(row[i], row.max()) for row in sentence.scores[order])
-        for i in range(len(weights))
-    ]
+    columns = np.vstack([weights, sentence.scores[order]])
+    fulls = full_shade(columns)
+    rows = ["".join(map(_cell, row, fulls)) for row in columns.T]
     return _table(
         f"{len(weights)} words × {len(order)} heads, redundancy "
         f"{sentence.redundancy:.2f}, penalty {sentence.penalty:.2f}",
@@ -65,9 +66,10 @@ def _features(sentence):
     groups = sentence.feature_groups(GROUPS)
     order = sentence.head_order()
     size = groups.shape[-1]
+    fulls = full_shade(groups.swapaxes(1, 2)).max(axis=-1)
     rows = [
         "".join(
-            _shaded(weight, groups[head].max())
+            _shaded(weight, fulls[head])
             for head in order
             for weight in groups[head, i]
         )
@@ -87,7 +89,10 @@ def _matrix(name, looking, looked, weights):
         f'<th><div dir="auto" style="{UPRIGHT}">{escape(word)}</div></th>'
         for word in looked.words
     )
-    rows = ["".join(_cell(x, row.max()) for x in row) for row in weights]
+    rows = [
+        "".join(_cell(weight, full) for weight in row)
+        for row, full in zip(weights, full_shade(weights), strict=True)
+    ]
     return _table(
         f"{name}: where each word of a line looks", head, looking.words, rows
     )
@@ -107,21 +112,21 @@ def _table(summary, head, words, rows):
     )
 
 
-def _mark(word, weight, largest):
-    shade = SHADE.format(0.6 * weight / (largest or 1.0))
+def _mark(word, weight, full):
+    shade = SHADE.format(0.6 * weight / full)
     return (
         f'<span style="{shade};border-radius:3px" '
         f'title="{weight:.1%}">{escape(word)}</span>'
     )
 
 
-def _cell(weight, largest):
-    shade = SHADE.format(0.6 * weight / (largest or 1.0))
+def _cell(weight, full):
+    shade = SHADE.format(0.6 * weight / full)
     return f'<td style="{shade};text-align:end">{percent(weight)}</td>'
 
 
-def _shaded(weight, largest):
-    shade = SHADE.format(0.6 * weight / (largest or 1.0))
+def _shaded(weight, full):
+    shade = SHADE.format(0.6 * weight / full)
     return f'<td style="{shade};padding:4px" title="{weight:.1%}"></td>'
 
 

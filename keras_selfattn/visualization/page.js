@@ -19,14 +19,18 @@
     : (100 * x).toFixed(1)) + "%";
   // Without heads the words of one sentence weigh those of the other.
   const hasHeads = Boolean(document.querySelector("[role=radiogroup]"));
+  const short = (x) => (x >= 100 ? x.toFixed(0) : String(+x.toPrecision(3)));
   const rowName = (r) => (r ? "head " + r : "overall");
   const numbers = (text) => text.split(" ").map(Number);
 
-  // Weights of rows of n, each a character: see page.py.
-  const decode = (largest, weights) => {
+  // Weights of rows of a text's words, each a character: see page.py. The
+  // full shade is that of formatting.py.
+  const decode = (largest, weights, words) => {
     const n = weights.length / largest.length;
-    const share = (r, i) => (weights.charCodeAt(r * n + i) - 63) / 63;
-    return { largest, share, weight: (r, i) => share(r, i) * largest[r] };
+    const full = largest.map((x) => Math.max(x, Math.min(1, 3 / words)));
+    const weight = (r, i) => (weights.charCodeAt(r * n + i) - 63) / 63
+      * largest[r];
+    return { largest, weight, share: (r, i) => weight(r, i) / full[r] };
   };
 
   // A card's texts, read when it first comes near the screen.
@@ -39,9 +43,10 @@
     card.append(details(card, items));
     return items;
   };
+  const itemsOf = (word) => read(word.closest("article"));
   const itemOf = (word) => {
     const place = word.closest(".text");
-    return read(word.closest("article")).find((x) => x.place === place);
+    return itemsOf(word).find((x) => x.place === place);
   };
 
   const readText = (place) => {
@@ -69,7 +74,7 @@
     }
     place.replaceChildren(parts);
     return { n, words, place, data, row: null,
-      ...decode(numbers(data.largest), data.weights) };
+      ...decode(numbers(data.largest), data.weights, n) };
   };
 
   // Row r of the weights of a text; no row leaves it plain.
@@ -148,8 +153,9 @@
   const whole = (weight) => (weight < 0.005 ? "" : Math.round(100 * weight));
 
   const headTable = (item) => {
-    const overlap = numbers(item.data.overlap);
-    const mean = overlap.reduce((a, b) => a + b, 0) / overlap.length;
+    const overlap = numbers(item.data.overlap).map((x) => 100 * x);
+    const penalty = numbers(item.data.penalty);
+    const sum = (all) => all.reduce((a, b) => a + b, 0);
     const { scroll, top, body } = scrolled("Weights, words by heads");
     item.largest.forEach((_, r) => {
       const name = make("th", "", r || "all");
@@ -164,16 +170,21 @@
           `${word.textContent}, ${rowName(r)}: ${percent(weight)}`));
       });
     });
-    const foot = body.insertRow();
-    foot.append(make("th", "", "overlap"), make("td"));
-    overlap.forEach((x) => foot.append(make("td", "", x.toFixed(2))));
-    return [make("p", "note", `Weights in per cent. Redundancy ${
-      mean.toFixed(2)}, penalty ${item.data.penalty}.`), scroll];
+    const foot = scroll.firstChild.createTFoot();
+    const measure = (name, all, values) => {
+      const tr = foot.insertRow();
+      tr.append(make("th", "", name));
+      for (const x of [all, ...values])
+        tr.append(make("td", "", short(x)));
+    };
+    measure("overlap %", sum(overlap) / overlap.length, overlap);
+    measure("penalty", sum(penalty), penalty);
+    return [make("p", "note", "Weights in per cent"), scroll];
   };
 
   const featureTables = (item) => {
     const largest = numbers(item.data.groupsLargest);
-    const { share, weight } = decode(largest, item.data.groups);
+    const { share, weight } = decode(largest, item.data.groups, item.n);
     const groups = item.data.groups.length / largest.length / item.n;
     const parts = [make("p", "note", `Words × ${item.data.features
     } features of each head, in ${groups} groups of features that weigh the `
@@ -218,7 +229,7 @@
     ...items.filter((item) => item.data.within).flatMap((item) => matrix(
       `Where each word of the ${item.data.name} (lines) looks within it`,
       item, item,
-      decode(numbers(item.data.withinLargest), item.data.within))),
+      decode(numbers(item.data.withinLargest), item.data.within, item.n))),
   ];
 
   const fill = (card, items, box) => {
@@ -255,9 +266,10 @@
   };
   const inOther = (item, i) => {
     const best = largestOf(item.other.n, (j) => item.other.weight(i + 1, j));
-    return [" looks at ", make("bdi", "", item.other.words[best].textContent),
-      ` (${percent(item.other.weight(i + 1, best))}) · is looked at with ${
-        percent(item.weight(0, i))}`];
+    return [" looks most at ",
+      make("bdi", "", item.other.words[best].textContent),
+      ` (${percent(item.other.weight(i + 1, best))}) · gets ${
+        percent(item.weight(0, i))} of all looks`];
   };
 
   // The weight of the word under the pointer, finger or focus.
@@ -272,8 +284,11 @@
     const width = document.documentElement.clientWidth;
     const left = Math.max(4, Math.min(box.left, width - tip.offsetWidth - 4));
     const above = box.top - tip.offsetHeight - 6;
+    // The other sentence, which is shaded now, stays in sight.
+    const second = looking && item === itemsOf(word)[1];
     tip.style.left = left + scrollX + "px";
-    tip.style.top = (above > 56 ? above : box.bottom + 6) + scrollY + "px";
+    tip.style.top = (above > 56 && !second ? above : box.bottom + 6) + scrollY
+      + "px";
   };
   const hush = () => {
     tip.hidden = true;
@@ -382,13 +397,13 @@
     hush();
   };
 
-  $("top").append($("summary"));
+  $("hint").before($("summary"));
   if (cards.length) {
     if (!keys.some((key) => key.outcome))
       document.querySelectorAll(".known").forEach((part) => {
         part.hidden = true;
       });
-    $("filters").hidden = $("picker").hidden = false;
+    for (const id of ["hint", "filters", "picker"]) $(id).hidden = false;
     $("filters").addEventListener("change", arrange);
     $("filters").addEventListener("submit", (event) => event.preventDefault());
     arrange();

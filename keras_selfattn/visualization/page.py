@@ -10,6 +10,7 @@ import pathlib
 
 import numpy as np
 
+from keras_selfattn.visualization import alignment
 from keras_selfattn.visualization.formatting import clean
 from keras_selfattn.visualization.formatting import escape
 
@@ -48,7 +49,7 @@ def write_html(explanations, path, title="What the model looked at"):
     path = pathlib.Path(path)
     totals = _Totals(heads)
     with _written_beside(path) as file:
-        file.write(_top(clean(title), labels, heads))
+        file.write(_top(clean(title), labels, heads, first))
         for number, explanation in enumerate(rest, start=1):
             _check(explanation, first, labels, heads, number)
             totals.add(explanation)
@@ -68,9 +69,9 @@ class _Totals:
 
     def __init__(self, heads):
         self.texts = self.sentences = self.known = self.right = 0
-        self.penalty = 0.0
         self.name = "text"
         self.overlap = np.zeros(heads)
+        self.penalty = np.zeros(heads)
         self.peak = np.zeros(heads)
 
     def add(self, explanation):
@@ -82,8 +83,8 @@ class _Totals:
         if explanation.has_heads:
             for side in explanation.sides().values():
                 self.sentences += 1
-                self.penalty += side.penalty
                 self.overlap += side.head_overlap
+                self.penalty += side.head_penalty
                 self.peak += side.scores.max(axis=1)
 
 
@@ -126,7 +127,7 @@ def _hash(source):
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
 
 
-def _top(title, labels, heads):
+def _top(title, labels, heads, first):
     style = _asset("page.css")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; "
@@ -152,6 +153,7 @@ def _top(title, labels, heads):
 <header id="top">
 <h1 dir="auto">{escape(title)}</h1>
 <noscript><p>Word weights, sorting and filtering need JavaScript.</p></noscript>
+<p id="hint" hidden>{_hint(first, heads)}</p>
 </header>
 <form id="filters" hidden>
 <label>Predicted <select id="predicted"><option value="">any</option>{classes}
@@ -176,16 +178,37 @@ def _top(title, labels, heads):
 </form>
 <nav id="picker" hidden>
 {picker}
-<span class="scale" aria-hidden="true">no weight <i></i> most in its text</span>
+<span class="scale" aria-hidden="true">little weight <i></i> much weight</span>
 </nav>
 <main>
 """
 
 
 _LOOK = (
-    '<span id="picker-name">Tap or point at a word to see where it looks in '
-    "the other sentence. Before, each shows how much it is looked at.</span>"
+    '<span id="picker-name">Point at a word or tap it to see where it looks'
+    "</span>"
 )
+
+
+def _hint(first, heads):
+    """What a reader must know before the texts."""
+    lookers = "model" if heads else "words of the other sentence"
+    parts = [
+        f"The stronger a word is shaded, the more the {lookers} looked at it."
+    ]
+    if heads > 1:
+        parts.append(
+            f"The model looks with {heads} heads: choose one to see where it "
+            "alone looked, or Overall for their mean."
+        )
+    sides = [] if first is None else first.sides().values()
+    if any(side.tokens[0] == alignment.NULL for side in sides):
+        parts.append(f"{alignment.NULL} stands for no word.")
+    parts.append(
+        "To read a word's weight, point at it, tap it, or reach it with Tab "
+        "and the arrow keys."
+    )
+    return " ".join(parts)
 
 
 def _head_picker(heads):
@@ -220,27 +243,38 @@ def _summary(totals):
         )
     if not totals.sentences:
         return f"<p>{' · '.join(parts)}</p>"
-    overlap = totals.overlap / totals.sentences
-    parts.append(f"redundancy {overlap.mean():.2f}")
-    parts.append(f"penalty {totals.penalty / totals.sentences:.2f}")
-    peak = totals.peak / totals.sentences
-    numbers = "".join(f"<th>{i + 1}</th>" for i in range(len(overlap)))
+    measures = {
+        "overlap %": 100 * totals.overlap / totals.sentences,
+        "penalty": totals.penalty / totals.sentences,
+        "largest weight %": 100 * totals.peak / totals.sentences,
+    }
+    overlap = measures["overlap %"].mean()
+    parts.append(f"heads overlap by {overlap:.0f}% on average")
+    numbers = "".join(f"<th>{i + 1}</th>" for i in range(len(totals.overlap)))
+    rows = "".join(
+        f"<tr><th>{name}</th>"
+        + "".join(f"<td>{_three_digits(value)}</td>" for value in values)
+        + "</tr>"
+        for name, values in measures.items()
+    )
     return (
         f"<p>{' · '.join(parts)}</p><details><summary>About the heads</summary>"
-        "<p>Overlap: mean over the other heads of the sum of products of "
-        "their weights, 0 when they share no word, 1 when both see one and "
-        "the same word. Redundancy is its mean over the heads. Peak: the "
-        "largest weight in a text. Penalty: ‖AAᵀ − I‖² (Frobenius). All are "
-        'means over the texts.</p><div class="scroll"><table><thead><tr>'
-        f"<th>head</th>{numbers}</tr></thead><tbody>"
-        f"<tr><th>overlap</th>{_numbers(overlap)}</tr>"
-        f"<tr><th>peak</th>{_numbers(peak)}</tr>"
-        "</tbody></table></div></details>"
+        "<p>Overlap is the weight that a head shares with another, on average "
+        "over the others: 0% where they look at different words, 100% where "
+        "they do the same. Heads of much overlap are redundant. Penalty is "
+        "the head's part of ‖AAᵀ − I‖², which training can keep low: 0 for a "
+        "head on a single word that no other head looks at; all heads "
+        f"together have {_three_digits(measures['penalty'].sum())}. Largest "
+        "weight is that of the word the head looks at most. All are means "
+        'over the texts.</p><div class="scroll" tabindex="0" role="region" '
+        'aria-label="Measures of each head"><table><thead><tr>'
+        f"<th>head</th>{numbers}</tr></thead><tbody>{rows}</tbody></table>"
+        "</div></details>"
     )
 
 
-def _numbers(values):
-    return "".join(f"<td>{value:.2f}</td>" for value in values)
+def _three_digits(value):
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _card(explanation, number):
@@ -282,7 +316,7 @@ def _text(name, side, has_heads):
     }
     if has_heads:
         data["overlap"] = _short(side.head_overlap)
-        data["penalty"] = f"{side.penalty:.3g}"
+        data["penalty"] = _short(side.head_penalty)
     if side.intra_scores is not None:
         data["within-largest"], data["within"] = _encoded(side.intra_scores)
     if side.features is not None:

@@ -6,6 +6,7 @@ import unicodedata
 
 import numpy as np
 
+from keras_selfattn import heads
 from keras_selfattn.visualization import alignment
 
 
@@ -61,14 +62,14 @@ class Sentence:
         check_weights(self.scores, "scores")
         if self.features is not None:
             self.features = np.asarray(self.features, "float32")
-            heads = len(self.scores)
+            count = len(self.scores)
             if (
                 self.features.ndim != 3
-                or self.features.shape[:2] != (heads, n)
+                or self.features.shape[:2] != (count, n)
                 or not self.features.size
             ):
                 raise ValueError(
-                    f"Expected features of shape ({heads}, {n}, D), got "
+                    f"Expected features of shape ({count}, {n}, D), got "
                     f"{self.features.shape}."
                 )
             check_weights(self.features, "features")
@@ -89,15 +90,13 @@ class Sentence:
 
     @property
     def head_overlap(self):
-        """For each head `(heads,)`, its mean overlap with the others.
+        """For each head `(heads,)`, `keras_selfattn.heads.overlap`."""
+        return heads.overlap(self.scores)
 
-        The overlap of two heads is the sum over the words of the product of
-        their weights, an element of A Aᵀ: 0 when they share no word, 1 when
-        both see nothing but the same word.
-        """
-        products = self.scores @ self.scores.T
-        np.fill_diagonal(products, 0.0)
-        return products.sum(axis=1) / max(len(products) - 1, 1)
+    @property
+    def head_penalty(self):
+        """For each head `(heads,)`, `keras_selfattn.heads.penalty`."""
+        return heads.penalty(self.scores)
 
     @property
     def redundancy(self):
@@ -107,8 +106,7 @@ class Sentence:
     @property
     def penalty(self):
         """‖A Aᵀ − I‖²_F of the scores A (equation 8 of Lin et al.)."""
-        products = self.scores @ self.scores.T
-        return float(np.square(products - np.eye(len(products))).sum())
+        return float(self.head_penalty.sum())
 
     def head_order(self):
         """Returns the heads' numbers, those that differ most first.

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from keras_selfattn.visualization.formatting import clean
+from keras_selfattn.visualization.formatting import full_shade
 from keras_selfattn.visualization.formatting import percent
 
 # Of one lightness, from grey to orange, under black letters: the ramp rises
@@ -48,8 +49,8 @@ def lines(prediction, console, options):
             yield from _matrix(*view, coloured, unicode, width)
 
 
-def _level(weight, largest):
-    return round(len(SHADES) * weight / largest) if largest > 0 else 0
+def _level(weight, full):
+    return round(len(SHADES) * weight / full)
 
 
 def _style(level):
@@ -69,10 +70,10 @@ def _verdict(explanation):
 
 def _words(explanation, coloured, marks):
     weights = explanation.overall
-    largest = weights.max()
+    full = full_shade(weights)
     line = Text()
     for (gap, word), weight in zip(explanation.pieces(), weights, strict=True):
-        level = _level(weight, largest)
+        level = _level(weight, full)
         line.append(" " if "\n" in gap else gap)
         line.append(word, _style(level) if coloured else "")
         if level and not coloured:
@@ -91,7 +92,7 @@ def _legend(explanation, coloured, marks, has_heads):
         line.append(" up to ")
     else:
         line.append(f"{''.join(marks)} after a word, {marks[-1]} = ")
-    line.append(f"{explanation.overall.max():.1%}")
+    line.append(f"{full_shade(explanation.overall):.1%}")
     if has_heads:
         dot = " · " if marks == BLOCKS else ", "
         line.append(f"{dot}redundancy {explanation.redundancy:.2f}")
@@ -102,6 +103,7 @@ def _legend(explanation, coloured, marks, has_heads):
 def _grid(explanation, coloured, unicode, width):
     words = explanation.words
     overall = explanation.overall
+    fulls = full_shade(explanation.scores)
     kept = _most(_peaks(explanation), WORDS)
     columns = _word_cells(words, kept)
     order = explanation.head_order()
@@ -119,10 +121,10 @@ def _grid(explanation, coloured, unicode, width):
         table.add_row(
             str(i + 1),
             _word(words[i]),
-            _bar(overall[i], overall.max(), unicode),
+            _bar(overall[i], full_shade(overall), unicode),
             *(
-                _cell(row[i], row.max(), coloured)
-                for row in explanation.scores[heads]
+                _cell(explanation.scores[head, i], fulls[head], coloured)
+                for head in heads
             ),
         )
     yield table
@@ -163,6 +165,7 @@ def _features(sentence, coloured, unicode, marks, width):
     size = groups.shape[-1]
     order = sentence.head_order()
     heads = order[: max((width - cells - 5) // (max(size, 3) + 1), 1)]
+    fulls = full_shade(groups.swapaxes(1, 2)).max(axis=-1)
     table = Table(box=None, padding=(0, 1, 0, 0))
     table.add_column("#", justify="right", style="dim")
     _add_words(table, cells, unicode)
@@ -173,7 +176,7 @@ def _features(sentence, coloured, unicode, marks, width):
         for head in heads:
             line = Text()
             for weight in groups[head, i]:
-                level = _level(weight, groups[head].max())
+                level = _level(weight, fulls[head])
                 if coloured:
                     line.append(" ", _style(level))
                 else:
@@ -191,6 +194,7 @@ def _features(sentence, coloured, unicode, marks, width):
 
 def _matrix(looking, looked, weights, coloured, unicode, width):
     rows, columns = looking.words, looked.words
+    fulls = full_shade(weights)
     kept = _most(weights.max(axis=1), WORDS)
     cells = _word_cells(rows, kept)
     room = max((width - cells - 5) // (COLUMN_CELLS + 1), 1)
@@ -211,7 +215,7 @@ def _matrix(looking, looked, weights, coloured, unicode, width):
             str(i + 1),
             _word(rows[i]),
             *(
-                _cell(weights[i, j], weights[i].max(), coloured, COLUMN_CELLS)
+                _cell(weights[i, j], fulls[i], coloured, COLUMN_CELLS)
                 for j in shown
             ),
         )
@@ -236,13 +240,13 @@ def _word(word):
     return Text(word)
 
 
-def _cell(weight, largest, coloured, cells=HEAD_CELLS):
-    style = _style(_level(weight, largest)) if coloured else ""
+def _cell(weight, full, coloured, cells=HEAD_CELLS):
+    style = _style(_level(weight, full)) if coloured else ""
     return Text(f"{percent(weight):>{cells}}", style)
 
 
-def _bar(weight, largest, unicode):
-    length = math.ceil(BAR_CELLS * weight / largest - 0.5) if largest else 0
+def _bar(weight, full, unicode):
+    length = math.ceil(BAR_CELLS * weight / full - 0.5)
     return Text(
         f"{percent(weight):>4} " + ("█" if unicode else "#") * max(length, 0)
     )

@@ -1,0 +1,99 @@
+"""The examples run, and what they show is there."""
+
+import importlib.util
+import pathlib
+import re
+import runpy
+
+import numpy as np
+import pytest
+
+from keras_selfattn import models
+
+FOLDER = pathlib.Path(__file__).parent.parent / "examples"
+
+pytestmark = pytest.mark.slow
+
+
+def example(name):
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def run(name, tmp_path, capsys, rows, picture):
+    """What an example prints; its files are checked."""
+    module = example(name)
+    output = tmp_path / "run"
+    module.main([f"--rows={rows}", "--epochs=1", f"--output={output}"])
+    assert (output / picture).read_bytes().startswith(b"\x89PNG")
+    page = (output / "page.html").read_text(encoding="utf-8")
+    assert page.count("<article") == min(rows // 10, 200)
+    assert models.from_preset(output).labels
+    return module, capsys.readouterr().out
+
+
+def test_lin2017(tmp_path, capsys):
+    module, shown = run("lin2017", tmp_path, capsys, 300, "heat_map.png")
+    assert "Predicted" in shown
+    for method in ("attention", "random", "gradient x input"):
+        line = (
+            rf"By {re.escape(method)}, \d+% of the most important words decide"
+        )
+        assert re.search(line, shown)
+    for word in module.TEXT.split()[:4]:
+        assert word in shown
+
+
+def test_chen2018(tmp_path, capsys):
+    _, shown = run("chen2018", tmp_path, capsys, 300, "features.png")
+    assert re.search(r"contradiction: F1 \d+% of \d+ pairs", shown)
+    assert "features a head, in 12 groups" in shown
+
+
+def test_parikh2016(tmp_path, capsys):
+    module, shown = run("parikh2016", tmp_path, capsys, 300, "alignments.png")
+    assert "premise → hypothesis" in shown
+    assert re.search(r"\d+% of the deciding words look at the word", shown)
+
+
+def test_the_share_of_words_aligned(monkeypatch):
+    module = example("parikh2016")
+
+    class Pair:
+        premise, hypothesis = "a b", "c d"
+        # The model below looks at the other word.
+        alignments = ((1, 0), (1, 1), (0, 1))
+
+    class Explanation:
+        class premise:
+            # NULL, c and d look at NULL, a and b.
+            scores = np.array([[1, 0, 0], [0.2, 0.1, 0.7], [0.8, 0.2, 0]])
+
+    monkeypatch.setattr(
+        module.visualization, "explain", lambda model, texts: [Explanation]
+    )
+    assert module.share_of_words_aligned(None, [Pair]) == 1
+    Pair.alignments = ((0, 0), (0, 1))
+    assert module.share_of_words_aligned(None, [Pair]) == 0.5
+
+
+def test_tour(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("TOUR_ROWS", "300")
+    monkeypatch.setenv("TOUR_EPOCHS", "1")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    names = runpy.run_path(str(FOLDER / "tour.py"))
+    shown = capsys.readouterr().out
+    assert names["explanation"].text in names["PROBE"]
+    assert names["page"].read_text("utf-8").count("<article") == 30
+    assert set(names["measured"].agreement) == {
+        "attention",
+        "random",
+        "gradient x input",
+    }
+    assert list(names["logs"].glob("attention/events*"))
+    assert names["labels"][0] in names["model"].labels
+    assert "heads differ" in shown
+    # The first review is the nearest to itself.
+    assert f"{names['dev'][0].label} {names['dev'][0].text}" in shown

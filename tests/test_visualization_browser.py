@@ -1,0 +1,348 @@
+"""The page in a real browser: seen, pointed at, and read with the keyboard."""
+
+import numpy as np
+import pytest
+
+from keras_selfattn.visualization import AlignmentExplanation
+from keras_selfattn.visualization import PairExplanation
+from keras_selfattn.visualization import Sentence
+from keras_selfattn.visualization import write_html
+from tests.chromium import Chromium
+from tests.chromium import needs_chromium
+from tests.test_visualization import HOSTILE
+from tests.test_visualization import explanation
+from tests.test_visualization_pairs import alignment
+
+pytestmark = needs_chromium
+TOOLS = """
+const all = (q) => [...document.querySelectorAll(q)];
+const texts = (q) => all(q).map((x) => x.textContent);
+const shades = (q = "") => all(q + " span.w").map(
+  (w) => w.style.getPropertyValue("--w"));
+const order = () => all("article").filter((a) => !a.hidden)
+  .map((a) => a.id).join(" ");
+const choose = (id, value) => {
+  const select = document.getElementById(id);
+  select.value = value;
+  select.dispatchEvent(new Event("change", { bubbles: true }));
+  return order();
+};
+const tip = () => {
+  const box = document.getElementById("tip");
+  return box.hidden ? null : box.textContent;
+};
+const pause = () => new Promise((done) => setTimeout(done, 200));
+const opened = async (q) => {
+  document.querySelector(q + " details").open = true;
+  await pause();
+};
+"""
+
+
+class Page:
+    """A page of explanations in a browser."""
+
+    def __init__(self, browser, path):
+        self.browser = browser.open(path)
+
+    def run(self, script):
+        return self.browser.run(TOOLS + script)
+
+
+@pytest.fixture
+def show(tmp_path):
+    """Opens a page of explanations; nothing may complain or be asked for."""
+    browsers = []
+
+    def open_page(items, **arguments):
+        path = write_html(items, tmp_path / "page.html")
+        browser = Chromium(tmp_path / f"profile{len(browsers)}", **arguments)
+        browsers.append((browser, path))
+        return Page(browser, path)
+
+    yield open_page
+    for browser, path in browsers:
+        with browser:
+            assert browser.complaints == []
+            assert browser.requests == [path.as_uri()]
+
+
+def three(**arguments):
+    return [
+        explanation("a b", gold="bad", probabilities=[0.25, 0.75]),
+        explanation("c 😍", gold="bad", probabilities=[0.9, 0.1]),
+        explanation("e f", gold="good", probabilities=[0.4, 0.6]),
+    ]
+
+
+def test_hostile_text_stays_text(show):
+    hostile = explanation(
+        HOSTILE, labels=["x", "</option></select><script>y"], gold="x<!--"
+    )
+    page = show([hostile, hostile])
+    assert page.run("return texts('.text')") == [HOSTILE] * 2
+    assert page.run("return all('#t1 span.w').length") == len(HOSTILE.split())
+    assert page.run("return all('script').length") == 1
+    assert page.run("return texts('#predicted option')[2]") == hostile.labels[1]
+    page.run("await opened('#t1')")
+    assert page.run("return texts('.classes bdi')") == hostile.labels
+    assert "true" not in page.run("return document.title")
+
+
+def test_hostile_pair_stays_text(show):
+    page = show([alignment(HOSTILE, "x")])
+    page.run("await opened('#t1'); all('span.w')[0].focus();")
+    assert page.run("return texts('.text')") == [HOSTILE, "x"]
+    assert page.run("return all('script').length") == 1
+
+
+def test_sorting(show):
+    page = show(three())
+    for kind, expected in {
+        "low": "t3 t1 t2",
+        "high": "t2 t1 t3",
+        "class": "t2 t1 t3",
+        "wrong": "t1 t2 t3",
+        "given": "t1 t2 t3",
+    }.items():
+        shown = page.run(f"return choose('sort', '{kind}')")
+        assert shown == expected, kind
+
+
+def test_filtering(show):
+    page = show(three())
+    for name, value, expected in (
+        ("outcome", "wrong", "t1"),
+        ("outcome", "right", "t2 t3"),
+        ("predicted", "1", "t1 t3"),
+        ("gold", "0", "t1 t2"),
+        ("confidence", "0.5 0.7", "t3"),
+        ("confidence", "0.9 1.1", "t2"),
+    ):
+        shown = page.run(f"return choose('{name}', '{value}')")
+        assert shown == expected, (name, value)
+        count = f"{len(expected.split())} of 3 shown"
+        assert page.run("return texts('#count')") == [count]
+        page.run(f"document.getElementById('{name}').selectedIndex = 0")
+
+
+def test_filters_of_labels_need_labels(show):
+    page = show([explanation("a b"), explanation("c d")])
+    assert page.run(
+        "return all('#filters label').filter((x) => x.offsetWidth)"
+        ".map((x) => x.firstChild.textContent.trim())"
+    ) == ["Predicted", "Confidence", "Sort"]
+
+
+def test_picking_a_head(show):
+    page = show(three())
+    assert page.run("return shades('#t2')") == ["0.583", "0.417"]
+    page.run("all('#picker button')[2].click()")
+    assert page.run("return shades('#t2')") == ["0.250", "0.750"]
+    assert page.run("return texts('#t2 span.w')") == ["c", "😍"]
+    page.run("all('#t2 span.w')[1].focus()")
+    assert page.run("return tip()") == "😍 · 75% in head 2"
+
+
+def test_measures_of_each_head(show):
+    scores = [[1.0, 0, 0], [0.5, 0.5, 0], [0, 0, 1.0]]
+    page = show([explanation("a b c", scores), explanation("d e f", scores)])
+    page.run("await opened('#summary')")
+    rows = page.run("return all('#summary tbody tr').map((r) => r.innerText)")
+    assert [row.split("\t") for row in rows] == [
+        ["overlap %", "25", "25", "0"],
+        ["penalty", "0.25", "0.5", "0"],
+        ["largest weight %", "100", "50", "100"],
+    ]
+    page.run("await opened('#t2')")
+    feet = page.run("return all('#t2 tfoot tr').map((r) => r.innerText)")
+    assert [row.split("\t") for row in feet] == [
+        ["overlap %", "16.7", "25", "25", "0"],
+        ["penalty", "0.75", "0.25", "0.5", "0"],
+    ]
+
+
+def test_even_attention_is_faint(show):
+    text = "a b c d e f"
+    page = show([explanation(text, np.full((1, 6), 1 / 6))])
+    assert page.run("return shades()") == ["0.333"] * 6
+
+
+def test_the_keyboard_reaches_everything(show):
+    page = show(three())
+    reached = []
+    for _ in range(20):
+        page.browser.press("Tab")
+        here = page.run(
+            "const x = document.activeElement;"
+            "return x === document.body ? null"
+            " : x.id || x.className || x.tagName"
+        )
+        if here is None:
+            break
+        reached.append(here)
+    table = ["SUMMARY", "predicted", "gold", "outcome", "confidence", "sort"]
+    assert reached == [*table, "BUTTON", *["A", "w", "SUMMARY"] * 3]
+
+
+def test_words_heads_and_tables_by_keyboard(show):
+    page = show(three())
+    page.run("all('#picker button')[0].focus()")
+    page.browser.press("ArrowRight", "ArrowRight")
+    assert page.run("return texts('[aria-checked=true]')") == ["2"]
+    assert page.run("return shades('#t1')") == ["0.250", "0.750"]
+    page.browser.press("Tab", "Tab")
+    assert page.run("return tip()") == "a · 25% in head 2 · most in head 1, 75%"
+    page.browser.press("ArrowRight")
+    assert page.run("return tip()") == "b · 75% in head 2"
+    page.browser.press("Escape")
+    assert page.run("return tip()") is None
+    page.browser.press("Home", "Tab", "Enter")
+    page.run("await pause()")
+    assert page.run("return texts('#t1 td.w')") == [
+        *("58", "75", "25", "75"),
+        *("42", "25", "75", "25"),
+    ]
+    page.run("document.getElementById('sort').focus()")
+    page.browser.press("ArrowDown")
+    assert page.run("return order()") == "t3 t1 t2"
+
+
+def test_a_tap_tells_the_weight(show):
+    page = show(three(), width=390, height=844, phone=True)
+    place = page.run(
+        "const box = all('#t1 span.w')[1].getBoundingClientRect();"
+        "return [box.x + 2, box.y + 2]"
+    )
+    page.browser.tap(*place)
+    page.run("await pause()")
+    assert page.run("return tip()").startswith("b · 42% overall")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_phone_scrolls_down_only(show, dark):
+    items = [
+        explanation("لم يكن الطعام سيئا على الإطلاق", gold="bad"),
+        explanation("x" * 300, labels=["bad " * 30, "good " * 30]),
+        explanation(" ".join(["word"] * 200)),
+    ]
+    items[0].labels = items[2].labels = items[1].labels
+    page = show(items, width=390, height=844, phone=True, dark=dark)
+    page.run("await opened('#t1'); await opened('#t3')")
+    size = page.run("return [document.documentElement.scrollWidth, innerWidth]")
+    assert size == [390, 390]
+    background = page.run("return getComputedStyle(document.body).background")
+    assert background.startswith("rgb(16" if dark else "rgb(246")
+
+
+def test_text_can_be_selected(show):
+    page = show([explanation("not bad\nat all")])
+    text = page.run(
+        "getSelection().selectAllChildren(all('.text')[0]);"
+        "return getSelection().toString()"
+    )
+    assert text == "not bad\nat all"
+
+
+def test_cards_are_read_when_they_come_near(show):
+    page = show(explanation("a b " * 30) for _ in range(60))
+    assert page.run("return all('#t60 span.w').length") == 0
+    page.run("document.getElementById('t60').scrollIntoView(); await pause()")
+    page.run("all('#picker button')[3].click()")
+    assert page.run("return shades('#t60').slice(0, 3)") == [
+        "0.016",
+        "0.016",
+        "1.000",
+    ]
+    # Not near any more, and shaded when it is again.
+    assert page.run("return shades('#t1')[0]") == "1.000"
+    page.run("scrollTo(0, 0); await pause()")
+    assert page.run("return shades('#t1')[0]") == "0.016"
+
+
+def test_a_word_shows_where_it_looks(show):
+    seen = AlignmentExplanation(
+        Sentence("a 😍", ["a", "😍"], [[0.25, 0.75], [0.5, 0.5]]),
+        Sentence(
+            "c d", ["c", "d"], [[1.0, 0], [1.0, 0]], intra_scores=np.eye(2)
+        ),
+        [0.25, 0.75],
+        ["x", "y"],
+    )
+    page = show([seen])
+    overall = ["0.377", "0.625", "1.000", "0.000"]
+    assert page.run("return shades()") == overall
+    page.run("all('span.w')[2].focus()")
+    assert page.run("return shades()") == ["0.250", "0.750", "0", "0"]
+    assert page.run("return tip()") == (
+        "c looks most at 😍 (75%) · gets 100% of all looks"
+    )
+    # The tip lies below, off the sentence that now is shaded.
+    top, bottom = page.run(
+        "const box = (x) => x.getBoundingClientRect();"
+        "return [box(all('#tip')[0]).top, box(all('span.w')[2]).bottom]"
+    )
+    assert top >= bottom
+    page.run("all('span.w')[2].blur()")
+    assert page.run("return shades()") == overall
+    page.run("await opened('article')")
+    assert page.run("return texts('td.w')") == [
+        *("100", "", "100", "", "25", "75", "50", "50"),
+        *("100", "", "", "100"),
+    ]
+    assert page.run("return all('td.w').map((td) => td.title)") == [
+        "a → c: 100%",
+        "a → d: 0.0%",
+        "😍 → c: 100%",
+        "😍 → d: 0.0%",
+        "c → a: 25%",
+        "c → 😍: 75%",
+        "d → a: 50%",
+        "d → 😍: 50%",
+        "c → c: 100%",
+        "c → d: 0.0%",
+        "d → c: 0.0%",
+        "d → d: 100%",
+    ]
+
+
+def test_heads_and_features_of_both_sentences(show):
+    item = PairExplanation(
+        Sentence(
+            "a b",
+            ["a", "b"],
+            [[0.5, 0.5]],
+            features=[[[1.0, 0.0], [0.0, 1.0]]],
+        ),
+        Sentence("c", ["c"], [[1.0]], features=[[[1.0, 1.0]]]),
+        [0.25, 0.75],
+        ["x", "y"],
+    )
+    page = show([item])
+    page.run("all('#picker button')[1].click(); all('span.w')[2].focus()")
+    assert page.run("return shades()") == ["0.500", "0.500", "1.000"]
+    assert page.run("return tip()") == "c · 100% in head 1"
+    page.run("await opened('article')")
+    assert page.run("return texts('article summary')") == [
+        "All 1 head × 2 + 1 words"
+    ]
+    titles = page.run("return all('.features td').map((td) => td.title)")
+    assert titles == ["a: 100%", "a: 0.0%", "b: 0.0%", "b: 100%"] + [
+        "c: 100%",
+        "c: 100%",
+    ]
+
+
+@pytest.mark.slow
+def test_a_page_of_1000_texts_opens_fast(show):
+    rng = np.random.default_rng(0)
+    words = [f"word{i}" for i in range(60)]
+    page = show(
+        explanation(" ".join(rng.permutation(words)), gold="bad")
+        for _ in range(1000)
+    )
+    loaded = page.run(
+        "return performance.getEntriesByType('navigation')[0].loadEventEnd"
+    )
+    # A fraction of a second, but for a machine that does much else.
+    assert loaded < 10_000
