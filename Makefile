@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 
 $(VENV)/run: setup.py pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet -e ".[text,viz]"
+	$(BIN)/pip install --quiet -e ".[serving,text,viz]"
 	touch $@
 
 $(VENV)/develop: setup.py pyproject.toml

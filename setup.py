@@ -9,9 +9,17 @@ HERE = pathlib.Path(__file__).parent
 
 extras = {
     "text": ["tensorflow-text>=2.19"],
-    "tuning": ["keras-tuner>=1.4.7", "scipy", "scikit-learn"],
+    "tuning": [
+        "keras-tuner>=1.4.7",
+        "matplotlib>=3.8",
+        "scikit-learn",
+        "scipy",
+        "tensorboard>=2.18",
+    ],
+    "reproduction": ["matplotlib>=3.8", "scipy"],
     "viz": ["matplotlib>=3.8", "tensorboard>=2.18"],
     "serving": ["tensorflow-serving-api>=2.18"],
+    "formats": ["onnx>=1.14", "onnxruntime>=1.17", "tf2onnx>=1.17"],
     "dev": [
         "hypothesis>=6",
         "jax",

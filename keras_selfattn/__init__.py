@@ -20,9 +20,14 @@ _AT_FIRST_USE = (
     "data",
     "evaluation",
     "faithfulness",
+    "heads",
+    "model_card",
+    "reproduction",
     "serving",
     "training",
+    "tuning",
     "visualization",
+    "zoo",
 )
 
 

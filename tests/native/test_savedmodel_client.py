@@ -1,137 +1,117 @@
 """An exported model answers a C program as it answers Keras."""
 
-import pathlib
 import shutil
-import struct
 import subprocess
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from tensorflow.core.protobuf import saved_model_pb2
 
+from keras_selfattn import models
 from keras_selfattn import serving
-from tests.tiny_classifier import tiny_classifier
-
-SOURCE = pathlib.Path(__file__).parent / "savedmodel_client.c"
-TEXTS = (
-    b"The food wasn't good, but the view was great!",
-    b"",
-    b" \n\t ",
-    "great \U0001f600\U0001f44d\U0001f3fd 食物".encode(),
-    b"good \xff\xfe\xc3( food",
-    b"good\x00food",
-    b"bad " * 60,
-)
+from tests.native import client
+from tests.serving.families import FAMILIES
+from tests.serving.families import PAIRS
+from tests.serving.families import TEXTS
+from tests.serving.families import exported
+from tests.serving.families import keras_answers
+from tests.serving.families import rows_of
+from tests.serving.families import small_classifier
 
 
-@pytest.fixture(scope="module")
-def client(tmp_path_factory):
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None:
-        pytest.skip("there is no C compiler")
-    folder = pathlib.Path(tf.sysconfig.get_lib())
-    libraries = [
-        folder / "libtensorflow_cc.so.2",
-        folder / "libtensorflow_framework.so.2",
-    ]
-    if not all(path.exists() for path in libraries):
-        pytest.skip("this TensorFlow comes without its C library")
-    program = tmp_path_factory.mktemp("native") / "savedmodel_client"
-    flags = ["-std=c11", "-Wall", "-Wextra", "-Werror", "-O1"]
-    include = ["-I", tf.sysconfig.get_include()]
-    command = [compiler, *flags, *include, SOURCE, "-o", program, *libraries]
-    subprocess.run([*command, f"-Wl,-rpath,{folder}"], check=True)
-    return program
+def assert_equal(outputs, expected):
+    assert outputs.keys() == expected.keys()
+    for key, reference in expected.items():
+        assert outputs[key].shape == reference.shape, key
+        if reference.dtype == np.float32:
+            np.testing.assert_allclose(
+                outputs[key], reference, rtol=0, atol=1e-6, err_msg=str(key)
+            )
+        else:
+            assert outputs[key].tolist() == reference.tolist(), key
 
 
-def signatures(folder):
-    saved_model = saved_model_pb2.SavedModel.FromString(
-        (folder / "saved_model.pb").read_bytes()
+@pytest.mark.parametrize("family", FAMILIES)
+def test_answers_equal_keras(family):
+    model, folder = exported(family)
+    rows = rows_of(model)
+    outputs = client.Request(folder, rows).run()
+    assert_equal(outputs, keras_answers(model, rows))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", models.list_presets())
+def test_every_preset(tmp_path, name):
+    model = small_classifier(name)
+    rows = rows_of(model)
+    outputs = client.Request(serving.export(model, tmp_path), rows).run()
+    assert_equal(outputs, keras_answers(model, rows))
+
+
+@pytest.mark.slow
+def test_decomposable_attention_with_characters(tmp_path):
+    model = small_classifier(
+        "parikh2016_snli_intra", character_vocabulary_size=7
     )
-    return saved_model.meta_graphs[0].signature_def
+    folder = serving.export(model, tmp_path)
+    outputs = client.Request(folder, PAIRS).run()
+    assert_equal(outputs, keras_answers(model, PAIRS))
 
 
-def run(client, folder, texts, names):
-    """Returns by signature and output name the arrays the program prints."""
-    texts_file = client.parent / "texts"
-    texts_file.write_bytes(
-        b"".join(struct.pack("=Q", len(text)) + text for text in texts)
-    )
-    command = [client, folder, texts_file]
-    for library in serving.load_savedmodel(folder).requirements["op_libraries"]:
-        import tensorflow_text
-
-        command += ["-l", pathlib.Path(tensorflow_text.__path__[0]) / library]
-    keys = []
-    for name in names:
-        signature = signatures(folder)[name]
-        command += ["-s", signature.inputs["text"].name]
-        for key, tensor in signature.outputs.items():
-            command.append(tensor.name)
-            keys.append((name, key))
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(done.stderr)
-    lines = iter(done.stdout.splitlines())
-    return {key: parse(next(lines), next(lines)) for key in keys}
+def test_core_tensorflow_alone(tmp_path):
+    model = small_classifier("lin2017_cnn_max_yelp", "tensorflow")
+    folder = serving.export(model, tmp_path)
+    outputs = client.Request(folder, TEXTS).run()
+    assert_equal(outputs, keras_answers(model, TEXTS))
 
 
-def parse(header, values):
-    dtype, *shape = header.split()
-    if dtype == "string":
-        rows = [bytes.fromhex(value[1:]) for value in values.split()]
-        array = np.array(rows, dtype=object)
-    else:
-        array = np.array([float(value) for value in values.split()])
-    return array.reshape([int(size) for size in shape])
+def test_threads():
+    model, folder = exported("decomposable")
+    outputs = client.Request(folder, PAIRS, threads=8).run()
+    assert_equal(outputs, keras_answers(model, PAIRS))
 
 
-@pytest.mark.parametrize(
-    ("implementation", "characters"),
-    [("tensorflow_text", None), ("tensorflow", "abdfgo食")],
-)
-def test_native_answers_equal_keras(
-    client, tmp_path, implementation, characters
-):
-    if implementation == "tensorflow_text":
-        pytest.importorskip("tensorflow_text")
-    model = tiny_classifier(
-        implementation=implementation,
-        characters=characters,
-        encoder="bilstm",
-        units=2,
-    )
-    folder = serving.export(model, tmp_path / "served")
-    outputs = run(client, folder, TEXTS, serving.SIGNATURES)
-
-    texts = tf.constant(TEXTS)
-    features = model.preprocessor(texts)
-    probabilities = model(features).numpy()
-    for key, expected in {
-        ("serving_default", "probabilities"): probabilities,
-        ("attend", "scores"): model.attention_model()(features).numpy(),
-        ("embed", "embedding"): model.embedding_model()(features).numpy(),
-    }.items():
-        assert outputs[key].shape == expected.shape
-        np.testing.assert_allclose(outputs[key], expected, rtol=0, atol=1e-6)
-    labels = [model.labels[i].encode() for i in probabilities.argmax(-1)]
-    assert outputs["serving_default", "label"].tolist() == labels
-    tokens = model.preprocessor.tokenize(texts).to_tensor("").numpy()
-    assert outputs["attend", "tokens"].tolist() == tokens.tolist()
+def test_a_newer_version_appears(tmp_path):
+    model, folder = exported("decomposable")
+    newer = small_classifier("parikh2016_snli_intra")
+    newer.set_weights([0.9 * weight for weight in newer.get_weights()])
+    request = client.Request(folder, PAIRS, threads=3, newer=tmp_path / "2")
+    with subprocess.Popen(
+        request.command, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert_equal(request.parse(process.stdout), keras_answers(model, PAIRS))
+        # Its threads answer from the old version by now.
+        serving.export(newer, tmp_path, version=2)
+        assert_equal(request.parse(process.stdout), keras_answers(newer, PAIRS))
+        assert process.wait(timeout=120) == 0
 
 
-def test_empty_batch_is_refused(client, tmp_path):
-    folder = serving.export(tiny_classifier(), tmp_path / "served")
-    with pytest.raises(RuntimeError, match="at least one row"):
-        run(client, folder, [], ["serving_default"])
+def test_empty_batch_is_refused():
+    for family, message in (
+        ("single", "text must have at least one row"),
+        ("decomposable", "premise and hypothesis must have at least one row"),
+    ):
+        model, folder = exported(family)
+        request = client.Request(folder, rows_of(model))
+        for file in client.write_texts(rows_of(model)):
+            file.write_bytes(b"")
+        with pytest.raises(RuntimeError, match=message):
+            request.run()
 
 
-def test_no_python_in_the_process(client):
+def test_sides_of_different_rows_are_refused():
+    _, folder = exported("decomposable")
+    request = client.Request(folder, PAIRS)
+    client.write_texts(TEXTS[:3])
+    with pytest.raises(RuntimeError, match="must have as many rows"):
+        request.run()
+
+
+def test_no_python_in_the_process():
     if shutil.which("ldd") is None:
         pytest.skip("there is no ldd")
     libraries = subprocess.run(
-        ["ldd", client], capture_output=True, text=True, check=True
+        ["ldd", client.program()], capture_output=True, text=True, check=True
     ).stdout
     assert "libtensorflow_cc" in libraries
     assert "python3" not in libraries.replace(tf.sysconfig.get_lib(), "")

@@ -1,6 +1,7 @@
 import json
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -12,6 +13,10 @@ from tensorflow.core.protobuf import saved_model_pb2
 
 from keras_selfattn import serving
 from keras_selfattn.layers import StackedBiLSTM
+from keras_selfattn.serving import graph
+from tests.serving.families import FAMILIES
+from tests.serving.families import exported as exported_family
+from tests.serving.families import rows_of
 from tests.tiny_classifier import tiny_classifier
 
 TEXTS = ["good food.", "", "It isn't bad \U0001f600 at all", "food"]
@@ -42,6 +47,9 @@ def graph_of(folder):
         (folder / "saved_model.pb").read_bytes()
     )
     return saved_model.meta_graphs[0].graph_def
+
+
+STRANGE = tf.Variable(1.0)
 
 
 class Apply(keras.layers.Layer):
@@ -143,7 +151,9 @@ def test_folder(exported, model):
     assert files == {
         "saved_model.pb",
         "assets/vocabulary.txt",
+        "assets.extra/model_card.md",
         "assets.extra/requirements.json",
+        "assets.extra/tf_serving_warmup_requests",
     }
     words = (exported / "assets/vocabulary.txt").read_text().split()
     assert words == ["good", "bad", "food", "n't", "."]
@@ -177,7 +187,7 @@ def test_tables_of_other_vocabularies_have_other_names(exported, tmp_path):
     def name(folder):
         (name,) = {
             node.attr["shared_name"].s.decode()
-            for node in serving._nodes(graph_of(folder))
+            for node in graph.nodes(graph_of(folder))
             if node.op == "HashTableV2"
         }
         return name
@@ -187,19 +197,29 @@ def test_tables_of_other_vocabularies_have_other_names(exported, tmp_path):
     other = serving.export(tiny_classifier(words), tmp_path / "other")
     assert name(same) == name(exported)
     assert name(other) != name(exported)
-    # A table that is not from a file has a counter for a name, which another
-    # process gives to another table.
-    graphs = [tf.Graph() for _ in range(2)]
-    names = set()
-    for graph in graphs:
-        with graph.as_default():
-            tf.raw_ops.HashTableV2(
-                key_dtype=tf.int64, value_dtype=tf.int64, shared_name="12"
-            )
-        graph_def = graph.as_graph_def()
-        serving._rename_tables(graph_def, "digest")
-        names.add(graph_def.node[0].attr["shared_name"].s)
-    assert len(names) == 2
+
+
+def test_tables_that_are_from_no_file_are_named_by_content():
+    names = []
+    for digest in ("one", "one", "other"):
+        random = tf.Graph()
+        with random.as_default():
+            for _ in range(2):
+                tf.lookup.StaticHashTable(
+                    tf.lookup.KeyValueTensorInitializer([1], [2]), 0
+                )
+        graph_def = random.as_graph_def()
+        graph.rename_tables(graph_def, digest)
+        names.append(
+            [
+                node.attr["shared_name"].s
+                for node in graph_def.node
+                if node.op == "HashTableV2"
+            ]
+        )
+    same, again, other = names
+    assert same == again
+    assert len({*same, *other}) == 4
 
 
 def test_needs_text_ops(tmp_path, monkeypatch):
@@ -226,7 +246,7 @@ def test_cudnn_stays_out(tmp_path):
     for layer in recurrent:
         layer.use_cudnn = True
     folder = serving.export(model, tmp_path)
-    assert not [n for n in serving._nodes(graph_of(folder)) if "Cudnn" in n.op]
+    assert not [n for n in graph.nodes(graph_of(folder)) if "Cudnn" in n.op]
     assert [layer.use_cudnn for layer in recurrent] == [True, True]
 
 
@@ -276,9 +296,10 @@ def test_folder_that_cannot_be_written(tmp_path):
         ),
         (tf.function(lambda x: x**1, jit_compile=True), "compiled by XLA"),
         (
-            lambda x: tf.nn.softmax(x + keras.random.normal(tf.shape(x))),
+            lambda x: tf.nn.softmax(x + tf.random.normal(tf.shape(x))),
             "gives other",
         ),
+        (lambda x: x * STRANGE, "no weight of the model"),
     ],
 )
 def test_nothing_stays_of_a_refused_model(tmp_path, function, message):
@@ -301,21 +322,156 @@ def test_models_that_cannot_be_served(tmp_path):
     model = tiny_classifier(activation=None)
     with pytest.raises(ValueError, match="must give probabilities"):
         serving.export(model, tmp_path)
-    pair = keras.Input((None,), dtype="int32", name="premise_token_ids")
-    model = keras.Model(pair, pair)
+    unknown = keras.Input((None,), dtype="int32", name="sentence_ids")
+    model = keras.Model(unknown, unknown)
     model.preprocessor = tiny_classifier().preprocessor
     model.labels = ["a"]
-    with pytest.raises(ValueError, match="premise_token_ids"):
+    with pytest.raises(ValueError, match="sentence_ids"):
         serving.export(model, tmp_path)
 
 
 def test_no_texts(served):
-    for texts in ([], "good", b"good", [1], [None]):
+    for texts in ([], "good", b"good", [1], [None], [("a", "b")]):
         with pytest.raises(ValueError, match="must be a list"):
             served.predict(texts)
     for function in served.signatures.values():
         with pytest.raises(tf.errors.InvalidArgumentError, match="one row"):
             function(text=tf.constant([], tf.string))
+
+
+def test_unknown_signatures(served):
+    with pytest.raises(ValueError, match="'attend'.*Received: 'align'"):
+        served.align(["good"])
+
+
+def test_a_large_batch(served):
+    texts = [TEXTS[i % len(TEXTS)] for i in range(4096)]
+    few = served.predict(TEXTS)[1]
+    many = served.predict(texts)[1]
+    np.testing.assert_allclose(many, np.tile(few, (1024, 1)), atol=1e-6)
+
+
+@pytest.mark.parametrize("family", ["pair", "decomposable"])
+def test_pairs(family):
+    model, folder = exported_family(family)
+    served = serving.load_savedmodel(folder)
+    pairs = rows_of(model)
+    features = {}
+    for side, texts in zip(
+        ("premise", "hypothesis"), zip(*pairs, strict=True), strict=True
+    ):
+        for name, ids in model.preprocessor(tf.constant(texts)).items():
+            features[f"{side}_{name}"] = ids
+    _, probabilities = served.predict(pairs)
+    np.testing.assert_allclose(probabilities, model(features), atol=1e-6)
+    aligned = served.align(pairs)
+    scores = model.attention_model()(features)
+    for side, expected in zip(("premise", "hypothesis"), scores, strict=True):
+        np.testing.assert_allclose(
+            aligned[f"{side}_scores"], expected, atol=1e-6
+        )
+        column = int(side == "hypothesis")
+        tokens = model.preprocessor.tokenize([row[column] for row in pairs])
+        assert aligned[f"{side}_tokens"] == [
+            [token.decode("utf-8", "replace") for token in row]
+            for row in tokens.to_list()
+        ]
+    if family == "pair":
+        for embedding, expected in zip(
+            served.embed(pairs), model.embedding_model()(features), strict=True
+        ):
+            np.testing.assert_allclose(embedding, expected, atol=1e-6)
+    else:
+        assert "embed" not in served.signatures
+        within = model.explanation_model()(features)["intra_sentence_scores"]
+        for side, expected in zip(
+            ("premise", "hypothesis"), within, strict=True
+        ):
+            np.testing.assert_allclose(
+                aligned[f"{side}_intra_scores"], expected, atol=1e-6
+            )
+    for i, pair in enumerate(pairs):
+        np.testing.assert_allclose(
+            served.predict([pair])[1][0], probabilities[i], atol=1e-6
+        )
+    with pytest.raises(ValueError, match="pair of str"):
+        served.predict(["a single text"])
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_warmup_requests(family):
+    prediction_log_pb2 = pytest.importorskip(
+        "tensorflow_serving.apis.prediction_log_pb2"
+    )
+    _, folder = exported_family(family)
+    served = serving.load_savedmodel(folder)
+    warm = set()
+    for record in tf.data.TFRecordDataset(
+        str(folder / "assets.extra" / "tf_serving_warmup_requests")
+    ):
+        log = prediction_log_pb2.PredictionLog.FromString(record.numpy())
+        request = log.predict_log.request
+        inputs = {
+            name: tf.constant(tf.make_ndarray(tensor))
+            for name, tensor in request.inputs.items()
+        }
+        name = request.model_spec.signature_name
+        assert served.signatures[name](**inputs)
+        warm.add(name)
+    assert warm == set(served.signatures)
+
+
+def test_without_the_request_types(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tensorflow_serving.apis", None)
+    with pytest.raises(ImportError, match=r"keras_selfattn\[serving\]"):
+        serving.export(tiny_classifier(), tmp_path / "new")
+    assert not list(tmp_path.iterdir())
+
+
+def test_each_text_is_tokenized_once(exported):
+    """The graph tokenizes for the ids and for the tokens; it runs once."""
+    v1 = tf.compat.v1
+    with v1.Session(graph=tf.Graph()) as session:
+        meta_graph = v1.saved_model.load(session, ["serve"], str(exported))
+        attend = meta_graph.signature_def["attend"]
+        trace = v1.RunMetadata()
+        session.run(
+            {key: tensor.name for key, tensor in attend.outputs.items()},
+            {attend.inputs["text"].name: TEXTS},
+            options=v1.RunOptions(trace_level=v1.RunOptions.FULL_TRACE),
+            run_metadata=trace,
+        )
+    ran = [
+        node.timeline_label
+        for device in trace.step_stats.dev_stats
+        for node in device.node_stats
+    ]
+    assert len([x for x in ran if "= UnicodeTranscode(" in x]) == 1
+
+
+@pytest.mark.slow
+def test_two_processes_write_the_same_bytes(tmp_path):
+    code = (
+        "import sys; from keras_selfattn import serving;"
+        "from tests.tiny_classifier import tiny_classifier;"
+        "model = tiny_classifier(characters='abc');"
+        "serving.export(model, sys.argv[1])"
+    )
+    contents = []
+    for name in ("first", "second"):
+        subprocess.run(
+            [sys.executable, "-c", code, tmp_path / name], check=True
+        )
+        contents.append(
+            {
+                path.relative_to(tmp_path / name): path.read_bytes()
+                for path in (tmp_path / name).rglob("*")
+                if path.is_file()
+            }
+        )
+    first, second = contents
+    assert len(first) == 7
+    assert first == second
 
 
 def test_newest_version_is_loaded(exported, tmp_path):

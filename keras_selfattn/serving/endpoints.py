@@ -1,0 +1,132 @@
+"""What a served model answers: from texts to named outputs."""
+
+import tensorflow as tf
+
+TEXT = ("text",)
+PAIR = ("premise", "hypothesis")
+
+
+def input_names(model):
+    """The names of the texts that one row of a model's batch has."""
+    inputs = {tensor.name for tensor in model.inputs}
+    return PAIR if "premise_token_ids" in inputs else TEXT
+
+
+def endpoints(model):
+    """The signatures of a model.
+
+    Args:
+        model: A classifier with a `preprocessor` and `labels`.
+
+    Returns:
+        A dictionary by signature of functions from one string tensor `(B,)`
+        for each of `input_names(model)` to a dictionary of outputs. Floats
+        are float32.
+    """
+    names = input_names(model)
+    preprocessor = model.preprocessor
+    labels = tf.constant(model.labels)
+
+    def tokens(text):
+        return preprocessor.tokenize(text).to_tensor(default_value="")
+
+    def run(view, texts):
+        outputs = view(_features(preprocessor, names, texts), training=False)
+        return tf.nest.map_structure(lambda x: tf.cast(x, tf.float32), outputs)
+
+    def classify(*texts):
+        probabilities = run(model, texts)
+        return {
+            "label": tf.gather(labels, tf.argmax(probabilities, axis=-1)),
+            "probabilities": probabilities,
+        }
+
+    # The tokenizer's ops are twice in a graph that gives tokens, but run once:
+    # TensorFlow merges equal ops.
+    def attend(text):
+        scores = _of_words(run(attention_model, [text]))
+        return {"tokens": tokens(text), "scores": scores}
+
+    def align(*texts):
+        views = run(explanation_model, texts)
+        outputs = {}
+        for side, name in enumerate(names):
+            outputs[f"{name}_tokens"] = tokens(texts[side])
+            if "alignment_scores" in views:
+                scores = views["alignment_scores"][side]
+            else:
+                scores = _of_words(views["attention_scores"][side])
+            outputs[f"{name}_scores"] = scores
+            if "intra_sentence_scores" in views:
+                scores = views["intra_sentence_scores"][side]
+                outputs[f"{name}_intra_scores"] = scores
+        return outputs
+
+    def embed(*texts):
+        embeddings = run(embedding_model, texts)
+        if names == TEXT:
+            return {"embedding": embeddings}
+        return {
+            f"{name}_embedding": embedding
+            for name, embedding in zip(names, embeddings, strict=True)
+        }
+
+    functions = {"serving_default": classify}
+    if names == TEXT:
+        attention_model = model.attention_model()
+        functions["attend"] = attend
+    else:
+        explanation_model = model.explanation_model()
+        functions["align"] = align
+    embedding_model = model.embedding_model()
+    # Decomposable attention has an embedding of the pair, none of a sentence.
+    if names == TEXT or isinstance(embedding_model.output, (list, tuple)):
+        functions["embed"] = embed
+    return {
+        name: _checking_rows(function, names)
+        for name, function in functions.items()
+    }
+
+
+def _features(preprocessor, names, texts):
+    if names == TEXT:
+        return preprocessor(*texts)
+    return {
+        f"{side}_{name}": ids
+        for side, text in zip(names, texts, strict=True)
+        for name, ids in preprocessor(text).items()
+    }
+
+
+def _of_words(scores):
+    """Scores `(B, heads, n)`, also where each feature has scores of its own."""
+    if len(scores.shape) == 3:
+        return scores
+    return tf.reduce_mean(scores, axis=-1)
+
+
+def _checking_rows(function, names):
+    """Wraps an endpoint: the layers' own errors on no rows explain nothing."""
+
+    inputs = " and ".join(names)
+
+    def endpoint(*texts):
+        rows = [tf.size(text) for text in texts]
+        checks = [
+            tf.debugging.Assert(
+                rows[0] > 0,
+                [f"{' and '.join(names)} must have at least one row"],
+            )
+        ]
+        if len(rows) == 2:
+            checks.append(
+                tf.debugging.Assert(
+                    tf.equal(*rows),
+                    [f"{inputs} must have as many rows", *rows],
+                )
+            )
+        with tf.control_dependencies(checks):
+            texts = [tf.identity(text) for text in texts]
+        return function(*texts)
+
+    return endpoint

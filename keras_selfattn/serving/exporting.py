@@ -1,0 +1,196 @@
+"""Models written as SavedModels that TensorFlow Serving loads."""
+
+import hashlib
+import json
+import os
+import pathlib
+
+import keras
+import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
+
+import keras_selfattn
+from keras_selfattn.serving import agreement
+from keras_selfattn.serving import graph
+from keras_selfattn.serving import warmup
+from keras_selfattn.serving.card import model_card
+from keras_selfattn.serving.endpoints import endpoints
+from keras_selfattn.serving.endpoints import input_names
+from keras_selfattn.serving.recurrent import without_cudnn
+from keras_selfattn.serving.served_model import REQUIREMENTS
+from keras_selfattn.serving.staging import staging_folder
+
+CARD = "model_card.md"
+
+
+def export(model, folder, version=1, card=None):
+    """Writes a model as a SavedModel that answers raw text.
+
+    The folder `folder/version` is what TensorFlow Serving loads. The inputs
+    of its signatures are strings of shape `(B,)`: `text`, or, for a model of
+    pairs, `premise` and `hypothesis`.
+
+    - `serving_default`: `label`, strings of shape `(B,)`, and
+      `probabilities`, float32 of shape `(B, num_classes)`.
+    - `attend`, of single texts: `tokens`, strings of shape `(B, n)` padded
+      with `""`, and `scores`, float32 of shape `(B, num_heads, n)`. Where
+      each feature has scores of its own, they are averaged.
+    - `align`, of pairs: `premise_tokens` `(B, n_p)` and `hypothesis_tokens`
+      `(B, n_h)`, with `premise_scores` and `hypothesis_scores`, which are
+      `(B, num_heads, n_p)` and `(B, num_heads, n_h)`. For decomposable
+      attention they are `(B, n_p, n_h)`, how the premise looks at the
+      hypothesis, and `(B, n_h, n_p)`; with intra-sentence attention there
+      are also `premise_intra_scores` `(B, n_p, n_p)` and
+      `hypothesis_intra_scores` `(B, n_h, n_h)`.
+    - `embed`: `embedding`, float32 of shape `(B, num_heads, D)`; of pairs
+      `premise_embedding` and `hypothesis_embedding`. Decomposable attention
+      embeds no sentence and has no `embed`.
+
+    The vocabulary is an asset. In `assets.extra` are a warm-up request for
+    each signature; `requirements.json` with the versions it was written with
+    and, in `op_libraries`, the libraries in the `tensorflow_text` package
+    whose ops the graph calls; and `model_card.md`. The folder appears in one
+    step, when it is complete and what was loaded back from it has answered
+    like `model`.
+
+    The same model gives the same bytes in each new process. Within a process
+    the names of the functions in `saved_model.pb` count on, and nothing else
+    differs.
+
+    Args:
+        model: A classifier with a `preprocessor` and `labels`, or what
+            `reduce_precision` made of it.
+        folder: Path of the folder that holds the version folders; it is made
+            when it does not exist.
+        version: Positive int, the name of the new folder in `folder`.
+        card: Str, the model card in Markdown. By default what the model
+            itself tells.
+
+    Returns:
+        `pathlib.Path` of the version folder.
+
+    Raises:
+        ValueError: If the version exists already, the folder cannot be
+            written, or the model cannot be served.
+        RuntimeError: If the graph holds an op that not every server runs, or
+            the loaded SavedModel answers otherwise than the model.
+        ImportError: If tensorflow-serving-api is not installed.
+    """
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise ValueError(
+            f"`version` must be a positive int. Received {version!r}"
+        )
+    warmup.import_prediction_log()
+    names = _check_model(model)
+    folder = pathlib.Path(folder)
+    target = folder / str(version)
+    if os.path.lexists(target):
+        raise ValueError(f"{target} exists already; choose another version")
+    with staging_folder(folder) as staging:
+        # The inner folder gets the ordinary permissions that a temporary
+        # one lacks; without them a server of another user could not read it.
+        written = staging / str(version)
+        with without_cudnn(model):
+            _write(model, written, names, card or model_card(model))
+            agreement.check(model, written, names)
+        os.replace(written, target)
+    return target
+
+
+def _check_model(model):
+    """The names of a model's texts, or `ValueError` if it can't be served."""
+    if keras.backend.backend() != "tensorflow":
+        raise ValueError(
+            "A SavedModel is written on Keras's TensorFlow backend. Received "
+            f"the backend {keras.backend.backend()!r}"
+        )
+    for attribute in ("preprocessor", "labels"):
+        if getattr(model, attribute, None) is None:
+            raise ValueError(
+                f"A model that answers text needs `{attribute}`. Received "
+                f"a model whose `{attribute}` is None"
+            )
+    names = input_names(model)
+    given = set(model.preprocessor(tf.constant(["a"])))
+    if len(names) == 2:
+        given = {f"{side}_{name}" for side in names for name in given}
+    wanted = {tensor.name for tensor in model.inputs}
+    if not wanted <= given:
+        raise ValueError(
+            f"The preprocessor must give the model's inputs {sorted(wanted)}. "
+            f"Received a preprocessor that gives {sorted(given)}"
+        )
+    if model.output_shape[-1] != len(model.labels):
+        raise ValueError(
+            f"The model has {model.output_shape[-1]} classes, so it needs as "
+            f"many labels. Received {len(model.labels)} labels"
+        )
+    return names
+
+
+def _write(model, folder, names, card):
+    signature = [tf.TensorSpec((None,), tf.string, name=n) for n in names]
+    module = tf.Module()
+    module.preprocessor = model.preprocessor
+    module.weights = [
+        weight.value if isinstance(weight, keras.Variable) else weight
+        for weight in model.weights
+    ]
+    signatures = {
+        name: tf.function(function, input_signature=signature, autograph=False)
+        for name, function in endpoints(model).items()
+    }
+    try:
+        tf.saved_model.save(
+            module,
+            str(folder),
+            signatures,
+            # Nobody trains what is served.
+            tf.saved_model.SaveOptions(experimental_custom_gradients=False),
+        )
+    except AssertionError as error:
+        raise RuntimeError(
+            "A served graph reads no variable that is no weight of the model. "
+            f"Received: {' '.join(str(error).split())}"
+        ) from error
+
+    path = folder / "saved_model.pb"
+    saved_model = saved_model_pb2.SavedModel.FromString(path.read_bytes())
+    graph_def = saved_model.meta_graphs[0].graph_def
+    graph.check(graph_def)
+    graph.rename_tables(
+        graph_def, _digest(folder / "assets", model.preprocessor.characters)
+    )
+    path.write_bytes(saved_model.SerializeToString(deterministic=True))
+    # It is the fingerprint of the file before the change; loaders take a
+    # SavedModel without.
+    (folder / "fingerprint.pb").unlink(missing_ok=True)
+
+    extra = folder / "assets.extra"
+    extra.mkdir()
+    warmup.write(extra / warmup.FILE, signatures, names)
+    _write_requirements(extra / REQUIREMENTS, graph.op_libraries(graph_def))
+    (extra / CARD).write_text(card, encoding="utf-8")
+
+
+def _digest(folder, characters):
+    digest = hashlib.sha256(repr(characters).encode())
+    for path in sorted(folder.rglob("*")):
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _write_requirements(path, libraries):
+    requirements = {
+        "keras": keras.__version__,
+        "keras_selfattn": keras_selfattn.__version__,
+        "op_libraries": libraries,
+        "tensorflow": tf.__version__,
+        "tensorflow_text": None,
+    }
+    if libraries:
+        import tensorflow_text
+
+        requirements["tensorflow_text"] = tensorflow_text.__version__
+    path.write_text(json.dumps(requirements, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,130 @@
+"""Models of fewer bits, and what that costs in accuracy."""
+
+import dataclasses
+import itertools
+
+import keras
+import numpy as np
+
+from keras_selfattn.evaluation import predict
+from keras_selfattn.serving.int8 import Int8Classifier
+
+PRECISIONS = ("bfloat16", "int8")
+# Of accuracy, as a share.
+LARGEST_LOSS = 0.01
+
+
+def reduce_precision(model, precision):
+    """A copy of a classifier with weights of fewer bits, to be exported.
+
+    Args:
+        model: A classifier.
+        precision: `"bfloat16"`: weights and products have half the bits.
+            `"int8"`: weights have a quarter, products stay float32 (see
+            `Int8Classifier`).
+
+    Returns:
+        What `export` takes for a model. It answers, and cannot be trained.
+
+    Raises:
+        ValueError: If `precision` is none of them.
+    """
+    if precision not in PRECISIONS:
+        raise ValueError(
+            f"`precision` must be one of {', '.join(map(repr, PRECISIONS))}. "
+            f"Received: {precision!r}"
+        )
+    if precision == "int8":
+        return Int8Classifier(model)
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy(precision)
+    try:
+        reduced = type(model).from_config(model.get_config())
+    finally:
+        keras.config.set_dtype_policy(before)
+    reduced.set_weights(model.get_weights())
+    reduced.preprocessor = model.preprocessor
+    reduced.labels = model.labels
+    reduced.training_record = model.training_record
+    return reduced
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """How a model of reduced precision answers beside the one it came from.
+
+    Attributes:
+        rows: Integer, the number of texts.
+        accuracy: The share of right answers of the model.
+        reduced_accuracy: That of the reduced model.
+        agreement: The share of texts that both give the same label.
+        largest_difference: The largest difference of a probability.
+    """
+
+    rows: int
+    accuracy: float
+    reduced_accuracy: float
+    agreement: float
+    largest_difference: float
+
+    def __str__(self):
+        return (
+            f"Accuracy {self.reduced_accuracy:.2%}, in float32 "
+            f"{self.accuracy:.2%}; the same answer to {self.agreement:.2%} of "
+            f"{self.rows:,} texts, largest difference of a probability "
+            f"{self.largest_difference:.2g}"
+        )
+
+    def check(self):
+        """Raises `ValueError` where more than a point of accuracy is lost."""
+        if self.accuracy - self.reduced_accuracy > LARGEST_LOSS:
+            raise ValueError(
+                f"Reduced precision may cost {LARGEST_LOSS:.0%} of accuracy "
+                f"at most. {self}"
+            )
+
+
+def compare(model, reduced, records, batch_size=64):
+    """Ask a model and its reduced copy the same texts.
+
+    Args:
+        model: A classifier with its `preprocessor` and `labels`.
+        reduced: What `reduce_precision` made of it.
+        records: Iterable of `(text, label)`.
+        batch_size: Integer.
+
+    Returns:
+        A `Comparison`.
+
+    Raises:
+        ValueError: If there are no records.
+    """
+    gold = []
+
+    def texts():
+        for text, label in records:
+            gold.append(label)
+            yield text
+
+    ours, theirs = itertools.tee(texts())
+    right, reduced_right, same, difference = 0, 0, 0, 0.0
+    pairs = zip(
+        predict(model, ours, batch_size),
+        predict(reduced, theirs, batch_size),
+        strict=True,
+    )
+    rows = 0
+    for (_, full), (_, few) in pairs:
+        labels = [model.labels[i] for i in full.argmax(axis=-1)]
+        reduced_labels = [model.labels[i] for i in few.argmax(axis=-1)]
+        expected = gold[rows : rows + len(full)]
+        right += sum(map(str.__eq__, labels, expected))
+        reduced_right += sum(map(str.__eq__, reduced_labels, expected))
+        same += sum(map(str.__eq__, labels, reduced_labels))
+        difference = max(difference, float(np.abs(full - few).max()))
+        rows += len(full)
+    if not rows:
+        raise ValueError("There is nothing to compare: no text was given")
+    return Comparison(
+        rows, right / rows, reduced_right / rows, same / rows, difference
+    )

@@ -1,0 +1,225 @@
+"""SavedModels in Python, without the Keras model they came from."""
+
+import json
+import pathlib
+
+import tensorflow as tf
+
+REQUIREMENTS = "requirements.json"
+
+
+def load_savedmodel(path):
+    """Loads what `export` wrote.
+
+    Args:
+        path: Path of a version folder, or of a folder of version folders, of
+            which the newest is taken.
+
+    Returns:
+        A `ServedModel`.
+
+    Raises:
+        ValueError: If there is no such SavedModel.
+        ImportError: If the graph calls ops of tensorflow-text, and that
+            package is not there.
+    """
+    return ServedModel(_version_folder(pathlib.Path(path)))
+
+
+class ServedModel:
+    """A SavedModel in Python, without the Keras model that it came from.
+
+    Where the model reads pairs, each text is a pair of str or bytes.
+
+    Args:
+        folder: `pathlib.Path` of the version folder.
+
+    Attributes:
+        folder: `pathlib.Path` of the version folder.
+        requirements: Dictionary of what the graph needs.
+        signatures: Dictionary by name of TensorFlow functions.
+        input_names: The names of the inputs of each of them.
+    """
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.requirements = _read_requirements(folder)
+        if self.requirements["op_libraries"]:
+            _import_text_ops(folder)
+        try:
+            self._loaded = tf.saved_model.load(str(folder))
+        except (OSError, tf.errors.OpError) as error:
+            raise ValueError(
+                f"{folder} is not a complete SavedModel: {_one_line(error)}"
+            ) from error
+        self.signatures = dict(self._loaded.signatures)
+        _, inputs = self.signatures[
+            "serving_default"
+        ].structured_input_signature
+        # A premise comes before its hypothesis.
+        self.input_names = sorted(inputs, reverse=True)
+
+    def predict(self, texts):
+        """Classifies texts.
+
+        Args:
+            texts: List of B str or bytes, or of pairs of them, at least one.
+
+        Returns:
+            The B labels, a list of str, and their probabilities, a float32
+            array of shape `(B, num_classes)`.
+        """
+        outputs = self.run("serving_default", texts)
+        labels = [_decoded(label) for label in outputs["label"]]
+        return labels, outputs["probabilities"]
+
+    def attend(self, texts):
+        """Says which words the model looked at.
+
+        Args:
+            texts: List of B str or bytes, at least one.
+
+        Returns:
+            The tokens, B lists of str, and their attention scores, a float32
+            array of shape `(B, num_heads, n)` that is 0 after a row's tokens.
+        """
+        outputs = self.run("attend", texts)
+        return _words(outputs["tokens"]), outputs["scores"]
+
+    def align(self, pairs):
+        """Says which words of a pair the model looked at.
+
+        Args:
+            pairs: List of B pairs of str or bytes, at least one.
+
+        Returns:
+            A dictionary of the outputs of the signature `align`, with the
+            tokens of each side as B lists of str.
+        """
+        return {
+            name: _words(output) if name.endswith("_tokens") else output
+            for name, output in self.run("align", pairs).items()
+        }
+
+    def embed(self, texts):
+        """Embeds texts.
+
+        Args:
+            texts: List of B str or bytes, or of pairs of them, at least one.
+
+        Returns:
+            A float32 array of shape `(B, num_heads, D)`; for pairs two of
+            them, of the premises and of the hypotheses.
+        """
+        outputs = self.run("embed", texts)
+        if len(outputs) == 1:
+            return outputs["embedding"]
+        return tuple(outputs[f"{name}_embedding"] for name in self.input_names)
+
+    def run(self, name, texts):
+        """Runs a signature.
+
+        Args:
+            name: The name of a signature.
+            texts: List of B str or bytes, or of pairs of them, at least one.
+
+        Returns:
+            Dictionary of its outputs, NumPy arrays.
+
+        Raises:
+            ValueError: If there is no such signature, or `texts` is not what
+                it takes.
+        """
+        if name not in self.signatures:
+            raise ValueError(
+                "Expected one of the signatures "
+                f"{', '.join(map(repr, self.signatures))}. Received: {name!r}"
+            )
+        columns = string_tensors(texts, len(self.input_names))
+        inputs = dict(zip(self.input_names, columns, strict=True))
+        outputs = self.signatures[name](**inputs)
+        return {key: value.numpy() for key, value in outputs.items()}
+
+
+def string_tensors(texts, count):
+    """String tensors `(B,)` of texts, or of pairs where `count` is 2.
+
+    Raises:
+        ValueError: If `texts` is no list of at least one of them.
+    """
+    if isinstance(texts, str | bytes):
+        raise ValueError(f"`texts` must be a list of texts. Received {texts!r}")
+    rows = [
+        (text,) if isinstance(text, str | bytes) else text for text in texts
+    ]
+    if not rows or not all(
+        isinstance(row, tuple | list)
+        and len(row) == count
+        and all(isinstance(text, str | bytes) for text in row)
+        for row in rows
+    ):
+        kind = "str or bytes" if count == 1 else "pair of str or bytes"
+        raise ValueError(
+            f"`texts` must be a list of at least one {kind}. Received {texts!r}"
+        )
+    return [
+        tf.constant([_bytes(text) for text in column])
+        for column in zip(*rows, strict=True)
+    ]
+
+
+def _bytes(text):
+    # What str holds beyond Unicode's scalars goes on as invalid UTF-8, which
+    # the tokenizer takes.
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogatepass")
+    return text
+
+
+def _version_folder(path):
+    if (path / "saved_model.pb").is_file():
+        return path
+    versions = [
+        file.parent
+        for file in path.glob("*/saved_model.pb")
+        if file.parent.name.isdecimal()
+    ]
+    if not versions:
+        raise ValueError(
+            "Expected the folder of a SavedModel, or a folder of numbered "
+            f"ones. Received {path}"
+        )
+    return max(versions, key=lambda version: int(version.name))
+
+
+def _read_requirements(folder):
+    path = folder / "assets.extra" / REQUIREMENTS
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"{folder} is not a SavedModel of keras_selfattn: "
+            f"{_one_line(error)}"
+        ) from error
+
+
+def _import_text_ops(folder):
+    try:
+        import tensorflow_text  # noqa: F401
+    except ImportError as error:
+        raise ImportError(
+            f"{folder} calls ops of TF Text, and the package tensorflow-text "
+            f"cannot be imported: {_one_line(error)}"
+        ) from error
+
+
+def _words(tokens):
+    return [[_decoded(token) for token in row if token] for row in tokens]
+
+
+def _decoded(token):
+    return token.decode("utf-8", "replace")
+
+
+def _one_line(error):
+    return " ".join(str(error).split())

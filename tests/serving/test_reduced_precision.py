@@ -1,0 +1,173 @@
+import json
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_selfattn import serving
+from keras_selfattn.cli import main
+from keras_selfattn.serving.int8 import Int8Matrix
+from keras_selfattn.serving.reduced_precision import Comparison
+from tests.serving.families import small_classifier
+from tests.tiny_classifier import tiny_classifier
+
+TEXTS = ["good food.", "", "It isn't bad at all", "food"]
+
+
+@pytest.fixture(scope="module")
+def model():
+    return tiny_classifier(characters="adfgo")
+
+
+def size(folder):
+    return (folder / "variables/variables.data-00000-of-00001").stat().st_size
+
+
+def weights_by_type(folder):
+    counts = {}
+    for _, shape, dtype in [
+        (name, shape, tf.train.load_variable(path, name).dtype.name)
+        for path in [str(folder / "variables/variables")]
+        for name, shape in tf.train.list_variables(path)
+        if not name.startswith("_")
+    ]:
+        counts[dtype] = counts.get(dtype, 0) + int(np.prod(shape))
+    return counts
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+def test_export(model, tmp_path, precision):
+    before = keras.config.dtype_policy()
+    weights = model.get_weights()
+    reduced = serving.reduce_precision(model, precision)
+    folder = serving.export(reduced, tmp_path)
+    served = serving.load_savedmodel(folder)
+    labels, probabilities = served.predict(TEXTS)
+    assert probabilities.dtype == np.float32
+    expected = model(model.preprocess(TEXTS)).numpy()
+    np.testing.assert_allclose(probabilities, expected, atol=0.02)
+    assert np.abs(probabilities - expected).max() > 0
+    _, scores = served.attend(TEXTS)
+    features = model.preprocess(TEXTS)
+    np.testing.assert_allclose(
+        scores, model.attention_model()(features), atol=0.02
+    )
+    np.testing.assert_allclose(
+        served.embed(TEXTS), model.embedding_model()(features), atol=0.02
+    )
+    # The model itself is as before.
+    assert keras.config.dtype_policy() == before
+    for weight, old in zip(model.get_weights(), weights, strict=True):
+        np.testing.assert_array_equal(weight, old)
+    counts = weights_by_type(folder)
+    biases = sum(w.size for w in weights if w.ndim == 1)
+    if precision == "int8":
+        assert counts["int8"] == model.count_params() - biases
+    else:
+        # All but the softmax's layer, which stays float32.
+        last = 6 * 3 + 3
+        assert counts["float32"] == last
+        assert counts["bfloat16"] == model.count_params() - last
+
+
+def test_int8_says_what_it_skips(model):
+    reduced = serving.reduce_precision(model, "int8")
+    assert sorted(reduced.quantized + reduced.skipped) == sorted(
+        weight.path for weight in model.weights
+    )
+    assert all("bias" in path for path in reduced.skipped)
+    for layer in ("word_vectors", "character_cnn", "conv", "self_attention"):
+        assert any(layer in path for path in reduced.quantized), layer
+
+
+def test_int8_weights_are_within_half_a_step():
+    weight = keras.Variable(np.random.default_rng(0).normal(size=(3, 7, 5)))
+    matrix = Int8Matrix(weight)
+    largest = np.abs(weight.numpy()).max(axis=-2, keepdims=True)
+    difference = np.abs(matrix.dequantized().numpy() - weight.numpy())
+    assert (difference <= largest / 127 * 0.501).all()
+    assert matrix.values.dtype == tf.int8
+
+
+def test_int8_padding_stays_zero(model):
+    reduced = serving.reduce_precision(model, "int8")
+    features = model.preprocess(TEXTS)
+    padded = {
+        name: np.pad(ids, [(0, 0), (0, 3)] + [(0, 0)] * (ids.ndim - 2))
+        for name, ids in features.items()
+    }
+    np.testing.assert_allclose(
+        reduced(padded), reduced(features), rtol=0, atol=1e-6
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+@pytest.mark.parametrize(
+    "name",
+    ["chen2018_snli", "lin2017_snli_pruned", "parikh2016_snli_intra"],
+)
+def test_pairs(tmp_path, name, precision):
+    model = small_classifier(name)
+    reduced = serving.reduce_precision(model, precision)
+    served = serving.load_savedmodel(serving.export(reduced, tmp_path))
+    pairs = [("good food", "the view"), ("", "bad")]
+    np.testing.assert_allclose(
+        served.predict(pairs)[1], model(model.preprocess(pairs)), atol=0.05
+    )
+
+
+def test_comparison(model):
+    reduced = serving.reduce_precision(model, "int8")
+    labels = [
+        model.labels[i]
+        for i in model(model.preprocess(TEXTS)).numpy().argmax(axis=-1)
+    ]
+    # One of four labels is made wrong.
+    wrong = next(label for label in model.labels if label != labels[0])
+    records = list(zip(TEXTS, [wrong, *labels[1:]], strict=True))
+    comparison = serving.compare(model, reduced, records, batch_size=3)
+    assert comparison.rows == 4
+    assert comparison.accuracy == 0.75
+    difference = np.abs(
+        model(model.preprocess(TEXTS)) - reduced(model.preprocess(TEXTS))
+    ).max()
+    assert comparison.largest_difference == pytest.approx(difference, abs=1e-6)
+    with pytest.raises(ValueError, match="nothing to compare"):
+        serving.compare(model, reduced, [])
+
+
+def test_too_much_lost():
+    kept = Comparison(100, 0.9, 0.891, 0.99, 0.1)
+    kept.check()
+    lost = Comparison(100, 0.9, 0.889, 0.98, 0.1)
+    with pytest.raises(ValueError, match=r"88\.90%, in float32 90\.00%"):
+        lost.check()
+
+
+def test_unknown_precision(model):
+    with pytest.raises(ValueError, match="'bfloat16', 'int8'.*'int4'"):
+        serving.reduce_precision(model, "int4")
+
+
+def test_command(model, tmp_path, capsys):
+    model.save_to_preset(tmp_path / "model")
+    check = tmp_path / "check.jsonl"
+    texts = [text for text in TEXTS if text]
+    answers = model(model.preprocess(texts)).numpy().argmax(axis=-1)
+    rows = [
+        {"text": text, "label": model.labels[answer]}
+        for text, answer in zip(texts, answers, strict=True)
+    ]
+    check.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["export", str(tmp_path / "model"), str(tmp_path / "served")]
+    more = ["--reduced-precision=int8", f"--check={check}"]
+    assert main([*arguments, *more]) == 0
+    shown, path = capsys.readouterr().out.splitlines()
+    assert "in float32 100.00%" in shown
+    assert "of 3 texts" in shown
+    assert "int8" in weights_by_type(tmp_path / "served" / "1")
+    assert path == str(tmp_path / "served" / "1")
+    assert main([*arguments, "--reduced-precision=int8"]) == 2
+    assert "--check" in capsys.readouterr().err
