@@ -4,6 +4,9 @@ from keras import ops
 from keras_selfattn.layers import validation
 from keras_selfattn.layers.kernel_layer import KernelLayer
 
+if keras.backend.backend() == "tensorflow":
+    from keras_selfattn.layers import distinct_words
+
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
 class CharacterCNN(KernelLayer):
@@ -101,6 +104,18 @@ class CharacterCNN(KernelLayer):
     def call(self, inputs):
         characters = ops.shape(inputs)[2]
         ids = ops.reshape(ops.cast(inputs, "int32"), (-1, characters))
+        if (
+            keras.backend.backend() == "tensorflow"
+            and distinct_words.is_faster()
+        ):
+            ids, rows = distinct_words.find(ids)
+            words = distinct_words.spread(self.encode(ids), rows)
+        else:
+            words = self.encode(ids)
+        return ops.reshape(words, (*ops.shape(inputs)[:2], words.shape[-1]))
+
+    def encode(self, ids):
+        """The features `(words, D)` of words of ids `(words, characters)`."""
         # Zeros in place of the first row; cutting it off also makes the
         # gradient dense, which optimizers add up rightly for repeated ids.
         table = ops.pad(self.embeddings[1:], ((1, 0), (0, 0)))
@@ -110,8 +125,7 @@ class CharacterCNN(KernelLayer):
             self.convolve(embedded, is_character, kernel, bias)
             for kernel, bias in zip(self.kernels, self.biases, strict=True)
         ]
-        words = ops.concatenate(words, axis=-1)
-        return ops.reshape(words, (*ops.shape(inputs)[:2], words.shape[-1]))
+        return ops.concatenate(words, axis=-1)
 
     def convolve(self, embedded, is_character, kernel, bias):
         """The `(words, filters)` maxima of one kernel's windows."""

@@ -1,3 +1,4 @@
+import keras
 import numpy as np
 import pytest
 from keras import ops
@@ -64,3 +65,35 @@ def test_sizes_of_the_paper():
     assert layer.compute_output_shape((None, None, 16)) == (None, None, 300)
     windows = sum(size * 15 * 100 + 100 for size in (1, 3, 5))
     assert layer.count_params() == 98 * 15 + windows
+
+
+@pytest.mark.skipif(
+    keras.backend.backend() != "tensorflow", reason="a path of TensorFlow's"
+)
+def test_each_distinct_word_is_convolved_once(layer, monkeypatch):
+    import tensorflow as tf
+
+    from keras_selfattn.layers import distinct_words
+
+    repeated = np.concatenate([IDS, IDS[::-1]], axis=1)
+    convolved = []
+    encode = layer.encode
+    monkeypatch.setattr(
+        layer, "encode", lambda ids: convolved.append(len(ids)) or encode(ids)
+    )
+
+    def run():
+        with tf.GradientTape() as tape:
+            words = layer(repeated)
+            # Each word's own factor, so that a gradient of another fails.
+            factors = np.arange(words.numpy().size).reshape(words.shape)
+            loss = tf.reduce_sum(words * factors.astype("float32"))
+        weights = [weight.value for weight in layer.trainable_weights]
+        return words, *tape.gradient(loss, weights)
+
+    once = run()
+    monkeypatch.setattr(distinct_words, "is_faster", lambda: False)
+    all_words = run()
+    assert convolved == [5, 12]
+    for one, other in zip(once, all_words, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)

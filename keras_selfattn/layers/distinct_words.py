@@ -1,0 +1,40 @@
+"""What depends on a word alone is computed once for each distinct word.
+
+For TensorFlow on a CPU: XLA knows no tensors of as many rows as a batch has
+distinct words, and a GPU computes them all in less time than it finds them.
+"""
+
+import tensorflow as tf
+
+
+def is_faster():
+    """Whether to take this module."""
+    return (
+        not tf.config.list_logical_devices("GPU")
+        and tf.__internal__.get_enclosing_xla_context() is None
+    )
+
+
+def find(words):
+    """The distinct rows of a matrix of ids.
+
+    Args:
+        words: Integer tensor of shape `(words, characters)`.
+
+    Returns:
+        The distinct rows, `(distinct, characters)`, and for each word the
+        number of its row, `(words,)`.
+    """
+    return tf.raw_ops.UniqueV2(x=words, axis=[0])
+
+
+@tf.custom_gradient
+def spread(features, rows):
+    """Features `(words, D)` from those of distinct words `(distinct, D)`."""
+
+    def gradient(upstream):
+        # A sparse gradient would be made dense, with a warning.
+        distinct = tf.shape(features)[0]
+        return tf.math.unsorted_segment_sum(upstream, rows, distinct), None
+
+    return tf.gather(features, rows), gradient
