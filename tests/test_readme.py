@@ -1,16 +1,19 @@
 """Every snippet of the README runs."""
 
 import csv
+import json
 import pathlib
 import re
 import shlex
 import subprocess
+import zipfile
 
 import pytest
 
 from keras_selfattn import models
 from keras_selfattn.cli import main
 from keras_selfattn.data.generated import generate_reviews
+from keras_selfattn.data.generated_pairs import generate_pairs
 
 ROOT = pathlib.Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -30,6 +33,24 @@ def write_reviews(path, size, seed):
             writer.writerow([review.text, review.label])
 
 
+def write_snli(path):
+    with zipfile.ZipFile(path, "w") as archive:
+        for seed, split in enumerate(("train", "dev", "test")):
+            pairs = [
+                {
+                    "gold_label": pair.label,
+                    "sentence1": pair.premise,
+                    "sentence2": pair.hypothesis,
+                    "pairID": f"{split}{number}",
+                }
+                for number, pair in enumerate(generate_pairs(60, seed=seed))
+            ]
+            archive.writestr(
+                f"snli_1.0/snli_1.0_{split}.jsonl",
+                "".join(json.dumps(pair) + "\n" for pair in pairs),
+            )
+
+
 @pytest.mark.slow
 def test_python_snippets(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -46,6 +67,7 @@ def test_commands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_reviews("reviews_train.csv", 400, 1)
     write_reviews("reviews_dev.csv", 100, 2)
+    write_snli("snli_1.0.zip")
     commands = [
         shlex.split(line)
         for snippet in snippets("sh")
@@ -58,6 +80,8 @@ def test_commands(tmp_path, monkeypatch):
         "evaluate",
         "predict",
         "explain",
+        "tune",
+        "reproduce",
         "export",
     }
     for command in run:

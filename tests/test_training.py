@@ -321,8 +321,10 @@ def test_a_run_is_not_resumed_with_other_settings(run):
 
 
 def test_unknown_training_value(tmp_path):
-    with pytest.raises(ValueError, match="'momentum'"):
-        train(tmp_path / "x", training_overrides={"momentum": 0.9})
+    with pytest.raises(ValueError, match="'initial_accumulator_value'"):
+        train(
+            tmp_path / "x", training_overrides={"initial_accumulator_value": 1}
+        )
 
 
 def test_an_unknown_dev_label(tmp_path):
@@ -468,6 +470,14 @@ def test_words_without_a_vector_that_get_one(tmp_path, min_count, words):
     found = {vocabulary[row] for row in np.flatnonzero(has_vector)}
     assert found == {"the", "unlucky"}
     assert table.shape == (len(vocabulary), 3)
+
+
+def test_arguments_of_the_optimizer_are_training_values():
+    preset = models.get_preset("lin2017_yelp")
+    values = training.training_values(preset, {"momentum": 0.9})
+    assert values["momentum"] == 0.9
+    assert training.is_training_value("initial_accumulator_value")
+    assert not training.is_training_value("units")
 
 
 def test_another_optimizer_takes_none_of_the_preset_s_arguments():
