@@ -29,7 +29,7 @@ MODELS = {
     "convolution, max pooling": ("lin2017_cnn_max_{}", {}),
     "BiLSTM, structured self-attention": (
         "lin2017_{}",
-        {**ATTENTION, "encoder": "bilstm", "units": 64},
+        {**ATTENTION, "encoder": "bilstm", "units": 100},
     ),
 }
 # Few reviews of which each word counts, and many posts whose evidence lies
@@ -45,14 +45,15 @@ SETTINGS = {
         },
     ),
     "age": (
-        {"encoder_dropout": 0.5, "attention_penalty": 0.0},
+        {"encoder_dropout": 0.7, "attention_penalty": 0.0},
         {
             # Who writes "i" for "I" tells an age by it.
             "lowercase": False,
-            "epochs": 2,
+            "epochs": 4,
             "batch_size": 128,
             "max_tokens": 200,
             "learning_rate": 1e-3,
+            "ema_momentum": 0.998,
         },
     ),
 }
