@@ -20,14 +20,15 @@ def main(arguments=None):
         arguments: List of strings, or `None` for those of the process.
 
     Returns:
-        The exit code: 0, or 2 where an input is at fault.
+        The exit code: 0; 1 where a row of a reproduction failed, 2 where an
+        input is at fault, 130 where the user interrupted.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     options = make_parser().parse_args(arguments)
     options.arguments = arguments
     try:
         return options.run(options) or 0
-    except (ValueError, OSError, ImportError) as error:
+    except (ValueError, OSError, ImportError, FloatingPointError) as error:
         message = " ".join(str(error).split())
         print(f"{PROGRAM}: error: {message}", file=sys.stderr)
         return 2
@@ -317,6 +318,8 @@ def _overrides(options):
     training = {k: v for k, v in given.items() if v is not None}
     model = {}
     for name, value in options.set:
+        if name in ("vocabulary_size", "num_classes", "name"):
+            raise ValueError(f"{name!r} follows from the data and the preset")
         (training if is_training_value(name) else model)[name] = value
     return model, training
 
@@ -328,6 +331,10 @@ def _add_texts(parser):
     _add_text_columns(parser)
 
 
+# Words that would otherwise be strings, and so all be true.
+_PYTHON = {"True": True, "False": False, "None": None}
+
+
 def _assignment(text):
     name, equals, value = text.partition("=")
     if not equals:
@@ -335,7 +342,7 @@ def _assignment(text):
     try:
         return name, json.loads(value)
     except ValueError:
-        return name, value
+        return name, _PYTHON.get(value, value)
 
 
 def _choices(text):

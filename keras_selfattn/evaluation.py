@@ -61,9 +61,15 @@ def predict(model, texts, batch_size=64):
     """
     import tensorflow as tf
 
+    # One graph for batches of all sizes and lengths.
+    signature = {
+        name: tf.TensorSpec(tensor.shape, tensor.dtype)
+        for name, tensor in model.input.items()
+    }
     compiled = tf.function(
-        lambda inputs: model(inputs, training=False), reduce_retracing=True
-    )
+        lambda inputs: model(inputs, training=False),
+        input_signature=[signature],
+    ).get_concrete_function()
     for chunk in chunks(texts, batch_size):
         inputs = model.preprocess(chunk)
         yield chunk, compiled(inputs).numpy()

@@ -13,10 +13,20 @@ def write_text(path, text):
         path: Path of the file.
         text: String.
     """
+    write_bytes(path, text.encode())
+
+
+def write_bytes(path, content):
+    """Write a file beside its path, and rename it.
+
+    Args:
+        path: Path of the file.
+        content: Bytes.
+    """
     path = pathlib.Path(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
+        beside.write_bytes(content)
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)

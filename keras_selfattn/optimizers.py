@@ -288,7 +288,7 @@ def argument_names(name):
 
 
 def _get_class(name):
-    if name not in OPTIMIZERS:
+    if not isinstance(name, str) or name not in OPTIMIZERS:
         raise ValueError(
             f"The optimizer must be one of {', '.join(OPTIMIZERS)}. "
             f"Received: {name!r}"

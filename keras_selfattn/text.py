@@ -522,6 +522,8 @@ def count_words(texts, lowercase=False):
         words, _, counts = tf.unique_with_counts(tokenizer(texts).values)
         return words, counts
 
+    # Each call has a graph of its own, which TensorFlow would warn of.
+    count = count.get_concrete_function()
     totals = collections.Counter()
     # Each distinct word of a chunk comes to Python once.
     for words, counts in map_ahead(

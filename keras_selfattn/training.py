@@ -30,6 +30,8 @@ CHECKPOINT_FOLDER = "checkpoint"
 DATA_FOLDER = "data"
 _STATE_FILE = "state.json"
 _VARIABLES_FILE = "variables.npz"
+# What a resumed run must have again, by the name of its checksum.
+_CHECKED = {"data": "texts", "fixed_weights": "word vectors"}
 
 # Of a preset's training values, those that are not the optimizer's.
 _NOT_OPTIMIZER = (
@@ -58,6 +60,9 @@ _DEFAULTS = {
     # kept; `None` for the weights themselves.
     "ema_momentum": None,
 }
+# Training values that count something. Those of the preprocessor, it checks.
+_COUNTS = ("batch_size", "epochs", "steps_per_execution", "min_count")
+_SWITCHES = ("lowercase", "prepend_null", "normalize_vectors")
 # Training values that a resumed run may change.
 _CHANGEABLE = ("epochs", "steps_per_execution")
 
@@ -110,8 +115,10 @@ def train(
 
     Raises:
         ValueError: if the folder exists and `resume` is not given, if there
-            is nothing to resume or if its settings differ, or if an argument
-            or the data are not as expected.
+            is nothing to resume or if its settings or data differ, or if an
+            argument or the data are not as expected.
+        FloatingPointError: if the loss of an epoch is not finite. The best
+            model of the epochs before stays in the folder.
     """
     preset_values = models.get_preset(preset)
     training = training_values(preset_values, training_overrides or {})
@@ -149,12 +156,13 @@ def train(
             labels=train_data.label_names,
             folder=data / "dev",
         )
-        model = models.from_preset(
+        model = build_model(
             preset,
-            vocabulary_size=preprocessor.vocabulary_size(),
-            num_classes=len(train_data.label_names),
-            **overrides,
+            preprocessor.vocabulary_size(),
+            len(train_data.label_names),
+            overrides,
         )
+        check_data(model, train_data, dev_data)
         if found is not None:
             model.get_layer("word_vectors").load_vectors(
                 *found, normalize=training.get("normalize_vectors", False)
@@ -184,6 +192,50 @@ def train(
     return models.from_preset(run.folder)
 
 
+def check_data(model, train_data, dev_data):
+    """`ValueError` where a model can't learn from the texts.
+
+    Args:
+        model: A `keras_selfattn.models.Classifier`.
+        train_data: The `EncodedDataset` to train on.
+        dev_data: The `EncodedDataset` of the dev texts.
+    """
+    if len(train_data.label_names) < 2:
+        raise ValueError(
+            "The training texts must have two labels or more. "
+            f"Received: {', '.join(map(repr, train_data.label_names))}"
+        )
+    kinds = ("single texts", "pairs of texts")
+    takes_pairs = "premise_token_ids" in model.input
+    for data in (train_data, dev_data):
+        if (data.lengths.ndim == 2) != takes_pairs:
+            raise ValueError(
+                f"The model {model.name!r} takes {kinds[takes_pairs]}. "
+                f"Received {kinds[not takes_pairs]}"
+            )
+
+
+def build_model(preset, vocabulary_size, num_classes, overrides):
+    """A preset's model, or `ValueError` where an argument can't be.
+
+    Args:
+        preset: The name of a preset.
+        vocabulary_size: As in `keras_selfattn.models.from_preset`.
+        num_classes: The same.
+        overrides: Dictionary of model arguments that take the place of the
+            preset's.
+    """
+    try:
+        return models.from_preset(
+            preset,
+            vocabulary_size=vocabulary_size,
+            num_classes=num_classes,
+            **overrides,
+        )
+    except TypeError as error:
+        raise ValueError(f"The model can't be built: {error}") from error
+
+
 def training_values(preset, overrides):
     """A preset's training values with others in their place.
 
@@ -197,7 +249,8 @@ def training_values(preset, overrides):
         Dictionary of all training values.
 
     Raises:
-        ValueError: if there is no training value of a name.
+        ValueError: if there is no training value of a name, or one is not
+            as expected.
     """
     values = {**_DEFAULTS, **preset.training}
     optimizer = overrides.get("optimizer", values["optimizer"])
@@ -209,7 +262,40 @@ def training_values(preset, overrides):
                 f"of {', '.join(sorted(known))}. Received: {name!r}"
             )
     kept = {name: value for name, value in values.items() if name in known}
-    return {**kept, **overrides}
+    values = {**kept, **overrides}
+    check_training_values(values)
+    return values
+
+
+def check_training_values(values):
+    """`ValueError` where a training value is not as expected.
+
+    Args:
+        values: Dictionary of all training values.
+    """
+    for name in _COUNTS:
+        value = values[name]
+        if name == "min_count" and value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(
+                f"`{name}` must be a positive integer. "
+                f"Received: {name}={value!r}"
+            )
+    for name in _SWITCHES:
+        value = values.get(name, False)
+        if not isinstance(value, bool):
+            raise ValueError(
+                f"`{name}` must be True or False. Received: {name}={value!r}"
+            )
+    for name in optimizers.argument_names(values["optimizer"]) & values.keys():
+        value = values[name]
+        if value is None and name != "learning_rate":
+            continue
+        if not isinstance(value, (int, float)):
+            raise ValueError(
+                f"`{name}` must be a number. Received: {name}={value!r}"
+            )
 
 
 def is_training_value(name):
@@ -232,10 +318,15 @@ def make_preprocessor(texts, training, vectors, model):
     """
     counts = count_words(_strings(texts), training["lowercase"])
     characters = None
-    if model.get("character_vocabulary_size") is not None:
-        characters = most_frequent_characters(
-            counts, model["character_vocabulary_size"] - 2
-        )
+    size = model.get("character_vocabulary_size")
+    if size is not None:
+        if not isinstance(size, int) or size < 3:
+            raise ValueError(
+                "`character_vocabulary_size` must be an integer of at least 3, "
+                "for padding, one character and all others. Received: "
+                f"character_vocabulary_size={size!r}"
+            )
+        characters = most_frequent_characters(counts, size - 2)
     min_count = training.get("min_count", _DEFAULTS["min_count"])
     if vectors is None:
         min_count = min_count or _DEFAULTS["min_count"]
@@ -333,7 +424,7 @@ def fit(
     if verbose == "auto":
         verbose = 1 if sys.stdout.isatty() else 2
     batches = train_data.batches(batch_size, shuffle=True, seed=seed)
-    run.restore(model)
+    run.restore(model, _data_checksum(train_data, dev_data))
     model.fit(
         batches,
         validation_data=dev_data.batches(batch_size),
@@ -366,7 +457,7 @@ class Run:
         self.folder = pathlib.Path(folder)
         self.history = []
         self.settings = settings
-        self._fixed_weights = None
+        self._checksums = {}
         path = self.folder / SETTINGS_FILE
         if resume:
             self._check_settings(path, settings)
@@ -426,19 +517,26 @@ class Run:
                 f"({path}). Received other values of: {', '.join(different)}"
             )
 
-    def restore(self, model):
-        """Give a compiled model the state after the last finished epoch."""
-        self._fixed_weights = _checksum(model)
+    def restore(self, model, data):
+        """Give a compiled model the state after the last finished epoch.
+
+        Args:
+            model: The model.
+            data: Integer, the checksum of the texts.
+        """
+        self._checksums = {"fixed_weights": _checksum(model), "data": data}
         if not self.history:
             return
         model.optimizer.build(model.trainable_variables)
         checkpoint = self.folder / CHECKPOINT_FOLDER
         state = json.loads((checkpoint / _STATE_FILE).read_text())
-        if state["fixed_weights"] != self._fixed_weights:
-            raise ValueError(
-                "A run is resumed with the word vectors it was started with. "
-                f"Received others than those of {checkpoint}"
-            )
+        for name, what in _CHECKED.items():
+            # Checkpoints had no checksum of the texts at first.
+            if state.get(name, data) != self._checksums[name]:
+                raise ValueError(
+                    f"A run is resumed with the {what} it was started with. "
+                    f"Received others than those of {checkpoint}"
+                )
         variables = _changing(model)
         with np.load(checkpoint / _VARIABLES_FILE) as arrays:
             for variable, name in zip(variables, arrays.files, strict=True):
@@ -447,6 +545,10 @@ class Run:
     def keep(self, model, logs):
         """Write what is to be kept at the end of an epoch."""
         logs = {name: float(value) for name, value in logs.items()}
+        if not np.isfinite(logs["loss"]):
+            raise FloatingPointError(
+                f"The loss is {logs['loss']} in epoch {len(self.history) + 1}"
+            )
         best = max((e["val_accuracy"] for e in self.history), default=-1.0)
         self.history.append(logs)
         if logs["val_accuracy"] > best:
@@ -471,10 +573,7 @@ class Run:
         write_text(self.folder / HISTORY_FILE, text.getvalue())
 
     def _write_checkpoint(self, model):
-        state = {
-            "history": self.history,
-            "fixed_weights": self._fixed_weights,
-        }
+        state = {"history": self.history, **self._checksums}
         with replaced_folder(self.folder / CHECKPOINT_FOLDER) as beside:
             arrays = [variable.numpy() for variable in _changing(model)]
             np.savez(beside / _VARIABLES_FILE, *arrays)
@@ -508,6 +607,14 @@ def _fixed(model):
         if not layer.trainable
         for variable in layer.weights
     ]
+
+
+def _data_checksum(*datasets):
+    checksum = 0
+    for dataset in datasets:
+        for array in (dataset.labels, dataset.lengths):
+            checksum = zlib.crc32(np.ascontiguousarray(array), checksum)
+    return checksum
 
 
 def _checksum(model):

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from keras_selfattn.cli import main
+from keras_selfattn.cli import make_parser
 from keras_selfattn.data.generated import generate_reviews
 
 SMALL = [
@@ -228,6 +229,21 @@ def test_an_unknown_model_argument(data, tmp_path, capsys):
     arguments = train_arguments(data, tmp_path / "run", "--set=heads=3")
     fails(capsys, arguments, "heads")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_size_that_follows_from_the_data(data, tmp_path, capsys):
+    arguments = train_arguments(data, tmp_path / "run", "--set=num_classes=3")
+    fails(capsys, arguments, "'num_classes' follows from the data")
+
+
+def test_values_in_json_in_python_s_spelling_and_strings():
+    texts = ["true", "False", "None", "null", "[3, 4]", "0.5", "max", "falsely"]
+    arguments = [f"--set=x={text}" for text in texts]
+    options = make_parser().parse_args(
+        ["train", "texts.csv", "--output=run", *arguments]
+    )
+    values = [value for _, value in options.set]
+    assert values == [True, False, None, None, [3, 4], 0.5, "max", "falsely"]
 
 
 def test_neither_texts_nor_file(run, capsys):

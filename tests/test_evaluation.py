@@ -1,8 +1,11 @@
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from keras_selfattn.evaluation import Evaluation
 from keras_selfattn.evaluation import evaluate
+from keras_selfattn.evaluation import predict
+from keras_selfattn.text import count_words
 from tests.tiny_classifier import tiny_classifier
 
 
@@ -37,6 +40,41 @@ def test_counts_each_text_under_its_label():
     for true, answer in zip(gold, answers, strict=True):
         expected[true, answer] += 1
     np.testing.assert_array_equal(result.confusion, expected)
+
+
+def test_batches_of_all_lengths_share_one_graph():
+    model = tiny_classifier()
+    traced = []
+
+    class Traced:
+        input = model.input
+        preprocess = model.preprocess
+
+        def __call__(self, inputs, training):
+            traced.append(inputs)
+            return model(inputs, training=training)
+
+    texts = ["good", "the food was good", "bad", "was bad !", "good food"]
+    for (batch, found), text in zip(
+        predict(Traced(), texts, batch_size=1), texts, strict=True
+    ):
+        assert batch == [text]
+        np.testing.assert_allclose(
+            found, model(model.preprocess([text])), rtol=1e-5
+        )
+    assert len(traced) == 1
+
+
+def test_tensorflow_has_nothing_to_warn_of(monkeypatch):
+    said = []
+    monkeypatch.setattr(
+        tf.get_logger(), "warning", lambda text, *rest: said.append(text)
+    )
+    model = tiny_classifier()
+    for _ in range(6):
+        list(predict(model, ["good food"]))
+        count_words(["good food"])
+    assert said == []
 
 
 def test_an_unknown_label_is_named():

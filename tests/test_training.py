@@ -13,6 +13,7 @@ import tensorflow as tf
 from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn.data.generated import generate_reviews
+from keras_selfattn.data.generated_pairs import generate_pairs
 
 SMALL = {
     "embedding_dim": 8,
@@ -327,6 +328,96 @@ def test_unknown_training_value(tmp_path):
         )
 
 
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("min_count", -1),
+        ("min_count", "often"),
+        ("batch_size", 0),
+        ("batch_size", None),
+        ("epochs", 0),
+        ("epochs", 2.5),
+        ("steps_per_execution", True),
+        ("lowercase", "False"),
+        ("prepend_null", 1),
+        ("ema_momentum", "slow"),
+        ("momentum", "fast"),
+        ("learning_rate", None),
+        ("optimizer", ["sgd"]),
+    ],
+)
+def test_a_training_value_that_cannot_be(tmp_path, name, value):
+    with pytest.raises(ValueError, match="must be.*Received") as raised:
+        train(tmp_path / "x", training_overrides={name: value})
+    assert name in str(raised.value)
+    assert repr(value) in str(raised.value)
+    assert not (tmp_path / "x").exists()
+
+
+def test_an_argument_of_the_wrong_type(tmp_path):
+    with pytest.raises(ValueError, match="can't be built.*'x'"):
+        train_pairs(tmp_path / "x", initializer_stddev="x")
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("size", [1, 2, "many"])
+def test_too_few_characters(size):
+    model = {"character_vocabulary_size": size}
+    values = {"lowercase": False, "max_tokens": 9}
+    with pytest.raises(ValueError, match=f"at least 3.*Received.*{size!r}"):
+        training.make_preprocessor([("ab ab", "x")], values, None, model)
+
+
+def test_texts_of_the_wrong_kind_or_of_one_label(tmp_path):
+    pairs = [((text, text), label) for text, label in reviews(20, 1)]
+    alike = [(text, "5") for text, _ in reviews(20, 1)]
+    for texts, message in (
+        (pairs, "takes single texts. Received pairs of texts"),
+        (alike, "two labels or more. Received: '5'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            training.train(
+                "lin2017_yelp",
+                texts,
+                texts,
+                tmp_path / "x",
+                model_overrides=SMALL,
+                verbose=0,
+            )
+        assert not (tmp_path / "x").exists()
+
+
+def test_a_loss_that_is_not_finite_ends_the_run(tmp_path):
+    class Break(keras.callbacks.Callback):
+        def on_epoch_begin(self, epoch, logs=None):
+            if epoch == 1:
+                self.model.optimizer.learning_rate = np.nan
+
+    with pytest.raises(FloatingPointError, match="loss is nan in epoch 2"):
+        train(tmp_path / "run", callbacks=[Break()])
+    model = models.from_preset(tmp_path / "run")
+    assert model.training_record["epoch"] == 1
+    assert all(np.isfinite(w).all() for w in model.get_weights())
+
+
+def test_a_run_is_not_resumed_with_other_texts(run):
+    for train_texts, dev_texts in (
+        (reviews(96, 1)[::-1], reviews(40, 2)),
+        (reviews(96, 1), reviews(40, 2)[:-1]),
+    ):
+        with pytest.raises(ValueError, match="the texts it was started with"):
+            training.train(
+                "lin2017_yelp",
+                train_texts,
+                dev_texts,
+                run[0],
+                resume=True,
+                model_overrides=SMALL,
+                training_overrides={"epochs": 3, "batch_size": 16},
+                verbose=0,
+            )
+
+
 def test_an_unknown_dev_label(tmp_path):
     with pytest.raises(ValueError, match="'9'"):
         training.train(
@@ -490,21 +581,27 @@ def test_another_optimizer_takes_none_of_the_preset_s_arguments():
     assert same["initial_accumulator_value"] == 0.1
 
 
-def test_pairs(tmp_path):
-    from keras_selfattn.data.generated_pairs import generate_pairs
-
+def train_pairs(folder, **model_overrides):
     pairs = [
         ((p.premise, p.hypothesis), p.label) for p in generate_pairs(64, seed=0)
     ]
-    model = training.train(
+    return training.train(
         "parikh2016_snli",
         pairs[:48],
         pairs[48:],
-        tmp_path / "run",
-        model_overrides={"embedding_dim": 6, "projection_dim": 5},
+        folder,
+        model_overrides={
+            "embedding_dim": 6,
+            "projection_dim": 5,
+            **model_overrides,
+        },
         training_overrides={"epochs": 1, "batch_size": 16},
         verbose=0,
     )
+
+
+def test_pairs(tmp_path):
+    model = train_pairs(tmp_path / "run")
     assert isinstance(model, models.DecomposableClassifier)
     inputs = model.preprocess([("A dog .", "It runs .")])
     null = model.preprocessor.get_vocabulary().index("[NULL]")

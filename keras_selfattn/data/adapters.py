@@ -21,6 +21,8 @@ class DatasetTexts(CheckedTexts):
             `as_supervised=True`, of pairs `(text, label)`; or a re-iterable
             of dictionaries, such as a split of a Hugging Face dataset.
         text: The name of the text.
+        text_pair: The name of the second text of a pair, or `None` for
+            single texts.
         label: The name of the label. Numbers below 0 and `None` stand for no
             gold label; with `label=None`, each label is `None` and no row is
             left out.

@@ -1,7 +1,6 @@
 """Dev accuracy by epoch, as a picture."""
 
 import io
-import os
 
 try:
     from matplotlib.figure import Figure
@@ -9,6 +8,8 @@ except ImportError as error:
     raise ImportError(
         'A figure needs matplotlib: pip install "keras_selfattn[reproduction]"'
     ) from error
+
+from keras_selfattn.files import write_bytes
 
 STYLES = ("-", "--", "-.", ":", (0, (1, 1, 3, 1)))
 
@@ -64,6 +65,4 @@ def write_png(results, path):
     axis.legend(fontsize="small")
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=150)
-    beside = path.with_name(f".{path.name}.writing")
-    beside.write_bytes(picture.getvalue())
-    os.replace(beside, path)
+    write_bytes(path, picture.getvalue())

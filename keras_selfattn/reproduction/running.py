@@ -13,7 +13,6 @@ import numpy as np
 import tensorflow as tf
 
 from keras_selfattn import evaluation
-from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn.data.fingerprint import fingerprint
 from keras_selfattn.files import write_text
@@ -179,14 +178,9 @@ def check_overrides(table, rows, corpus, overrides):
                 "can't be set for all of them"
             )
     for row in rows:
-        # Without its variables: no more than the arguments are tried.
-        with keras.StatelessScope():
-            models.from_preset(
-                row.presets[corpus],
-                vocabulary_size=2,
-                num_classes=2,
-                **{**row.overrides, **overrides},
-            )
+        training.build_model(
+            row.presets[corpus], 2, 2, {**row.overrides, **overrides}
+        )
 
 
 def check_data(data, table, corpus):

@@ -19,6 +19,7 @@ from keras_selfattn.tuning.spaces import make_choices
 OF_THE_TEXTS = (
     "lowercase",
     "max_tokens",
+    "min_count",
     "prepend_null",
     "num_oov_indices",
     "normalize_vectors",
@@ -68,6 +69,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             if papers_space or entry.argument in arguments
         ]
         self.choices = make_choices(space, every, arguments)
+        training.check_training_values(self.first_settings()["training"])
 
     def settings(self, hp):
         """All values of a trial, as `settings.json` of a run holds them.
@@ -243,7 +245,8 @@ class SentenceHyperModel(_ClassifierHyperModel):
 
     Raises:
         ValueError: if the preset is of another class, if there is no
-            argument of a name, or if one cannot be searched.
+            argument of a name, or if one is not as expected or cannot be
+            searched.
 
     References:
         - [Lin et al., 2017](https://arxiv.org/abs/1703.03130)
@@ -330,6 +333,9 @@ def _check_arguments(arguments, known):
                 f"of the preset: {name!r}. Known ones: "
                 f"{', '.join(sorted(known))}"
             )
+        if name == "optimizer":
+            for each in value if isinstance(value, list) else [value]:
+                optimizers.argument_names(each)
         if isinstance(value, list):
             if name in OF_THE_TEXTS or name == "epochs":
                 raise ValueError(
@@ -345,12 +351,8 @@ def _check_arguments(arguments, known):
 
 def _for_optimizer(values, own):
     """Training values without what only the preset's optimizer takes."""
-    taken, given = (
-        inspect.signature(optimizers.OPTIMIZERS[name]).parameters
-        if name in optimizers.OPTIMIZERS
-        else ()
-        for name in (values["optimizer"], own)
-    )
+    taken = optimizers.argument_names(values["optimizer"])
+    given = optimizers.argument_names(own)
     return {
         name: value
         for name, value in values.items()

@@ -4,8 +4,6 @@ import csv
 import dataclasses
 import io
 import itertools
-import os
-import pathlib
 
 import numpy as np
 
@@ -248,10 +246,9 @@ def draw(path, results, choices):
         fontsize=10,
         loc="left",
     )
-    path = pathlib.Path(path)
-    beside = path.with_name(f".{path.name}.tmp")
-    figure.savefig(beside, format="png", dpi=110)
-    os.replace(beside, path)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=110)
+    files.write_bytes(path, picture.getvalue())
 
 
 _NO_EFFECT = "no effect"

@@ -260,11 +260,12 @@ def _prepare(
     )
     try:
         # Wrong values are to fail here, not in each trial.
-        hypermodel.build(keras_tuner.HyperParameters())
+        model = hypermodel.build(keras_tuner.HyperParameters())
     except (TypeError, keras_tuner.errors.FailedTrialError) as error:
         raise ValueError(
             f"The first trial's model cannot be built: {error}"
         ) from error
+    training.check_data(model, train_data, dev_data)
     return hypermodel, train_data, dev_data, preprocessor
 
 

@@ -144,6 +144,20 @@ def test_penalties_of_the_rows():
     assert set(penalties["none"].values()) == {0.0}
 
 
+def test_generalized_presets_have_the_penalty_of_their_figure():
+    table = get_table("chen2018", "table 4")
+    for corpus, preset in table.rows[0].presets.items():
+        values = models.get_preset(preset)
+        (row,) = [
+            row
+            for row in table.rows
+            if row.overrides.items() <= values.model.items()
+        ]
+        published = {name: row.published[name] for name in values.published}
+        assert published == values.published, corpus
+        assert (row.key == "attention") == (corpus == "age")
+
+
 @pytest.mark.slow
 def test_all_rows_build():
     for _, row, _, preset in runs():

@@ -331,6 +331,12 @@ def test_wrong_arguments():
         make(heads=[1, 2])
     with pytest.raises(ValueError, match="'max_tokens' is the same in all"):
         make(max_tokens=[10, 20])
+    with pytest.raises(ValueError, match="'min_count' is the same in all"):
+        make(min_count=[1, 2])
+    with pytest.raises(ValueError, match="one of sgd, adam.*'lion'"):
+        make(optimizer=["adam", "lion"])
+    with pytest.raises(ValueError, match="batch_size=0"):
+        make(batch_size=0)
     with pytest.raises(ValueError, match="at least one value of 'units'"):
         make(units=[])
     with pytest.raises(ValueError, match="neither a preset"):
