@@ -63,6 +63,12 @@ class _Probe(_Writer):
             raise ValueError("`texts` must hold at least one text")
 
     def on_train_begin(self, logs=None):
+        if not isinstance(self.model, Classifier):
+            raise ValueError(
+                f"{type(self).__name__} looks at a "
+                "`keras_selfattn.models.Classifier`. Received: "
+                f"{type(self.model).__name__}"
+            )
         # Fails before the first epoch, not after it, where texts do not fit.
         self.model.preprocess(self.texts[:1])
         super().on_train_begin(logs)
@@ -97,15 +103,6 @@ class AttentionPictures(_Probe):
     """
 
     folder = "attention"
-
-    def on_train_begin(self, logs=None):
-        if not isinstance(self.model, Classifier):
-            raise ValueError(
-                "AttentionPictures draws the attention of a "
-                "`keras_selfattn.models.Classifier`. Received: "
-                f"{type(self.model).__name__}"
-            )
-        super().on_train_begin(logs)
 
     def on_epoch_end(self, epoch, logs=None):
         import tensorflow as tf
@@ -154,7 +151,8 @@ class PenaltyCurves(_Probe):
 
     Raises:
         ValueError: if `texts` is empty or a string, or, when the training
-            starts, if the model has no `preprocessor` or takes other texts.
+            starts, if the model is no classifier with its `preprocessor`, or
+            takes other texts.
 
     Example:
 
@@ -167,9 +165,7 @@ class PenaltyCurves(_Probe):
     def on_train_begin(self, logs=None):
         super().on_train_begin(logs)
         self.attention = None
-        if isinstance(self.model, Classifier) and not isinstance(
-            self.model, DecomposableClassifier
-        ):
+        if not isinstance(self.model, DecomposableClassifier):
             self.attention = self.model.attention_model()
 
     def on_epoch_end(self, epoch, logs=None):
@@ -299,7 +295,8 @@ class EmbeddingProjector(_Probe):
     Raises:
         ValueError: if `texts` is empty or a string, if there are more or
             fewer labels than texts, or, when the training starts, if the
-            model has no `preprocessor` or takes other texts.
+            model is no classifier with its `preprocessor`, or takes other
+            texts.
 
     Example:
 

@@ -302,10 +302,15 @@ def test_bad_input_is_named(tmp_path):
         callbacks.AttentionPictures(tmp_path, [])
     with pytest.raises(ValueError, match="each of the 3 texts.*2 labels"):
         callbacks.EmbeddingProjector(tmp_path, TEXTS, ["a", "b"])
-    pictures = callbacks.AttentionPictures(tmp_path, TEXTS)
-    pictures.set_model(keras.Sequential())
-    with pytest.raises(ValueError, match="Received: Sequential"):
-        pictures.on_train_begin()
+    for callback in (
+        callbacks.AttentionPictures(tmp_path, TEXTS),
+        callbacks.PenaltyCurves(tmp_path, TEXTS),
+        callbacks.EmbeddingProjector(tmp_path, TEXTS, "abc"),
+    ):
+        callback.set_model(keras.Sequential())
+        name = type(callback).__name__
+        with pytest.raises(ValueError, match=f"{name}.*Received: Sequential"):
+            callback.on_train_begin()
     model = tiny_classifier()
     model.preprocessor = None
     curves = callbacks.PenaltyCurves(tmp_path, TEXTS)

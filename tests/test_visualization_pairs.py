@@ -359,6 +359,7 @@ class TestFigure:
         panels = [axis for axis in seen.figure().axes if axis.images]
         titles = [axis.get_title("left") for axis in panels]
         assert titles == ["premise", "hypothesis"]
+        assert {axis.get_ylabel() for axis in panels} == {"head"}
         np.testing.assert_allclose(
             panels[1].images[0].get_array(),
             np.vstack([seen.hypothesis.overall, seen.hypothesis.scores]),

@@ -87,6 +87,8 @@ class CharacterCNN(KernelLayer):
                 "`kernel_sizes` must hold at least one size. "
                 f"Received: kernel_sizes={kernel_sizes!r}"
             )
+        # Converters to other formats don't know the ops that it takes.
+        self.finds_distinct_words = keras.backend.backend() == "tensorflow"
 
     def build(self, input_shape):
         validation.rank(input_shape, ("batch", "steps", "characters"), self)
@@ -104,10 +106,7 @@ class CharacterCNN(KernelLayer):
     def call(self, inputs):
         characters = ops.shape(inputs)[2]
         ids = ops.reshape(ops.cast(inputs, "int32"), (-1, characters))
-        if (
-            keras.backend.backend() == "tensorflow"
-            and distinct_words.is_faster()
-        ):
+        if self.finds_distinct_words and distinct_words.is_faster():
             ids, rows = distinct_words.find(ids)
             words = distinct_words.spread(self.encode(ids), rows)
         else:

@@ -109,8 +109,10 @@ class DecomposableAttention(FeedForwardLayer):
         masks = pair_of_masks(mask, _NAMES, self)
         premise_mask = validate_mask(masks[0], premise, "premise mask")
         hypothesis_mask = validate_mask(masks[1], hypothesis, "hypothesis mask")
-        premise = zero_masked(premise, premise_mask)
-        hypothesis = zero_masked(hypothesis, hypothesis_mask)
+        premise = zero_masked(premise, premise_mask, self.compute_dtype)
+        hypothesis = zero_masked(
+            hypothesis, hypothesis_mask, self.compute_dtype
+        )
         scores = self.compute_scores(
             premise, hypothesis, premise_mask, hypothesis_mask, training
         )

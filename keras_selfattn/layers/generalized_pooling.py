@@ -132,7 +132,7 @@ class GeneralizedPooling(KernelLayer):
 
     def call(self, inputs, mask=None, return_attention_scores=False):
         mask = validate_mask(mask, inputs)
-        inputs = zero_masked(inputs, mask)
+        inputs = zero_masked(inputs, mask, self.compute_dtype)
         scores = self.compute_scores(inputs, mask)
         states = ops.cast(inputs, "float32")
         embedding = ops.stack(

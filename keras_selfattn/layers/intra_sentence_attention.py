@@ -101,7 +101,7 @@ class IntraSentenceAttention(FeedForwardLayer):
         self, inputs, mask=None, training=None, return_attention_scores=False
     ):
         mask = validate_mask(mask, inputs)
-        inputs = zero_masked(inputs, mask)
+        inputs = zero_masked(inputs, mask, self.compute_dtype)
         scores = self.compute_scores(inputs, mask, training)
         aligned = ops.matmul(ops.cast(scores, inputs.dtype), inputs)
         outputs = ops.concatenate([inputs, aligned], axis=-1)

@@ -37,8 +37,9 @@ class MaskedConv1D(keras.layers.Conv1D):
     """
 
     def __init__(self, filters, kernel_size, dropout=0.0, **kwargs):
-        kwargs.update(padding="same", strides=1)
-        super().__init__(filters, kernel_size, **kwargs)
+        super().__init__(
+            filters, kernel_size, strides=1, padding="same", **kwargs
+        )
         self.dropout = validation.fraction(dropout, "dropout")
         self.input_dropout = keras.layers.Dropout(
             self.dropout, dtype=self.dtype_policy
@@ -47,9 +48,8 @@ class MaskedConv1D(keras.layers.Conv1D):
 
     def call(self, inputs, mask=None, training=None):
         mask = validate_mask(mask, inputs)
-        inputs = self.input_dropout(
-            zero_masked(inputs, mask), training=training
-        )
+        inputs = zero_masked(inputs, mask, self.compute_dtype)
+        inputs = self.input_dropout(inputs, training=training)
         return zero_masked(super().call(inputs), mask)
 
     def get_config(self):

@@ -44,12 +44,15 @@ def expand_mask(mask, rank):
     return ops.reshape(mask, (*ops.shape(mask), *([1] * (rank - 2))))
 
 
-def zero_masked(inputs, mask):
+def zero_masked(inputs, mask, dtype=None):
     """Inputs `(B, n, ...)` with zeros at masked steps.
 
     A layer starts with this, because a gradient of zero times a NaN or an
-    infinity held by a masked step would still be NaN.
+    infinity held by a masked step would still be NaN; and with the type that
+    it computes in, because Keras leaves whole numbers as they are, and scores
+    of their type would be whole numbers.
     """
+    inputs = ops.cast(inputs, dtype or inputs.dtype)
     mask = expand_mask(mask, len(inputs.shape))
     return ops.where(mask, inputs, ops.zeros_like(inputs))
 

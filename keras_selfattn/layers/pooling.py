@@ -28,7 +28,7 @@ class MaskedPooling(keras.layers.Layer):
 
     def call(self, inputs, mask=None, return_attention_scores=False):
         mask = validate_mask(mask, inputs)
-        inputs = zero_masked(inputs, mask)
+        inputs = zero_masked(inputs, mask, self.compute_dtype)
         pooled = self.pool(inputs, mask)
         if not return_attention_scores:
             return pooled

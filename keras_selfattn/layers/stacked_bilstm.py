@@ -29,9 +29,10 @@ class StackedBiLSTM(keras.layers.Layer):
             Defaults to `0.0`.
         use_cudnn: As in `keras.layers.LSTM`; cuDNN wants padding on the
             right only. `"auto"` also passes over padding on a CPU under
-            TensorFlow, for float32 and bfloat16.
-            `False` keeps to the loops of Keras, which let a model be
-            compiled by XLA on TensorFlow. Defaults to `"auto"`.
+            TensorFlow, for float32 and bfloat16; a function or SavedModel
+            traced so can't be compiled by XLA afterwards. `False` keeps to
+            the loops of Keras, which XLA compiles in any order. Defaults to
+            `"auto"`.
         seed: Integer, the seed of the dropout. Defaults to `None`.
         **kwargs: Arguments of `keras.layers.Layer`.
 
@@ -113,6 +114,7 @@ class StackedBiLSTM(keras.layers.Layer):
 
     def call(self, inputs, mask=None, training=None):
         mask = validate_mask(mask, inputs)
+        inputs = ops.cast(inputs, self.compute_dtype)
         if (
             self.use_cudnn == "auto"
             and keras.backend.backend() == "tensorflow"

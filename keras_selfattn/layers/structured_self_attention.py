@@ -103,7 +103,7 @@ class StructuredSelfAttention(KernelLayer):
 
     def call(self, inputs, mask=None, return_attention_scores=False):
         mask = validate_mask(mask, inputs)
-        inputs = zero_masked(inputs, mask)
+        inputs = zero_masked(inputs, mask, self.compute_dtype)
         scores = self.compute_scores(inputs, mask)
         if self.attention_regularizer is not None:
             self.add_loss(self.attention_regularizer(scores))

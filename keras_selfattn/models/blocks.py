@@ -228,6 +228,8 @@ def class_scores(
     initializer=_glorot,
 ):
     """The last layer, in float32: probabilities, or logits."""
+    # Whoever reads the outputs takes them for one of the two.
+    one_of(activation, ("softmax", None), "activation")
     if dropout:
         hidden = keras.layers.Dropout(dropout, name="classifier_dropout")(
             hidden

@@ -135,6 +135,7 @@ def _panel(axis, part, start, full, families):
     )
     if part.has_overall:
         axis.axhline(0.5, color="white", linewidth=3)
+        axis.set_ylabel("head")
     if part.title and not start:
         axis.set_title(part.title, loc="left", fontsize="medium")
     if part.shows_words:

@@ -31,8 +31,9 @@ def fragment(prediction):
 
 def _text(sentence):
     weights = sentence.overall
+    full = full_shade(weights)
     text = "".join(
-        f"{escape(gap)}{_mark(word, weight, full_shade(weights))}"
+        f"{escape(gap)}{_mark(word, weight, full)}"
         for (gap, word), weight in zip(sentence.pieces(), weights, strict=True)
     )
     if sentence.unread:

@@ -19,6 +19,7 @@ class Row:
         layer: The class.
         config: Constructor arguments, none of them at its default; a
             wrapper's are those of the layer that it wraps.
+        variant: Name of another row for the same layer, to tell them apart.
         wraps: The class of the layer inside, for a wrapper.
         input_shapes: A shape for each input, batch first.
         reference: The function of `references.py` with the equation.
@@ -43,6 +44,7 @@ class Row:
     reference: object
     weights: dict
     wraps: type = None
+    variant: str = ""
     penalties: tuple = ()
     steps: tuple = ({},)
     ids: int = 0
@@ -53,7 +55,7 @@ class Row:
     zero_gradients: tuple = ()
 
     def __repr__(self):
-        return self.layer.__name__
+        return "-".join(filter(None, (self.layer.__name__, self.variant)))
 
     @property
     def gives_scores(self):
@@ -109,7 +111,7 @@ class Row:
 
 def run(layer, inputs, masks, scores=False, **kwargs):
     """Call a layer; gives a flat list of its outputs and scores."""
-    row = ROWS_BY_NAME[type(layer).__name__]
+    row = ROWS_BY_LAYER[type(layer)]
     if row.takes_mask:
         kwargs["mask"] = masks[0] if len(masks) == 1 else tuple(masks)
     if scores and row.gives_scores:
@@ -171,42 +173,53 @@ ROWS = [
             ),
         )
     ),
-    Row(
-        layers.StackedBiLSTM,
-        {"units": [2, 3], "dropout": 0.25, "use_cudnn": False, "seed": 3},
-        ((4, 6, 5),),
-        references.stacked_bilstm,
-        {
-            "bilstm_1/forward_lstm/lstm_cell/kernel": (5, 8),
-            "bilstm_1/forward_lstm/lstm_cell/recurrent_kernel": (2, 8),
-            "bilstm_1/forward_lstm/lstm_cell/bias": (8,),
-            "bilstm_1/backward_lstm/lstm_cell/kernel": (5, 8),
-            "bilstm_1/backward_lstm/lstm_cell/recurrent_kernel": (2, 8),
-            "bilstm_1/backward_lstm/lstm_cell/bias": (8,),
-            "bilstm_2/forward_lstm/lstm_cell/kernel": (9, 12),
-            "bilstm_2/forward_lstm/lstm_cell/recurrent_kernel": (3, 12),
-            "bilstm_2/forward_lstm/lstm_cell/bias": (12,),
-            "bilstm_2/backward_lstm/lstm_cell/kernel": (9, 12),
-            "bilstm_2/backward_lstm/lstm_cell/recurrent_kernel": (3, 12),
-            "bilstm_2/backward_lstm/lstm_cell/bias": (12,),
-        },
-        steps=({1: 0},),
-        wrong_arguments=(
-            ({"units": 0}, "units=0"),
-            ({"units": []}, "at least one"),
-            ({"units": "ab"}, "units='ab'"),
-            ({"dropout": 1.0}, "dropout=1.0"),
-        ),
-        wrong_shapes=((((3, 5),), r"rank 3.*\(3, 5\)"),),
+    *(
+        Row(
+            layers.StackedBiLSTM,
+            {"units": [2, 3], "dropout": 0.25, "seed": 3, **code},
+            ((4, 6, 5),),
+            references.stacked_bilstm,
+            {
+                "bilstm_1/forward_lstm/lstm_cell/kernel": (5, 8),
+                "bilstm_1/forward_lstm/lstm_cell/recurrent_kernel": (2, 8),
+                "bilstm_1/forward_lstm/lstm_cell/bias": (8,),
+                "bilstm_1/backward_lstm/lstm_cell/kernel": (5, 8),
+                "bilstm_1/backward_lstm/lstm_cell/recurrent_kernel": (2, 8),
+                "bilstm_1/backward_lstm/lstm_cell/bias": (8,),
+                "bilstm_2/forward_lstm/lstm_cell/kernel": (9, 12),
+                "bilstm_2/forward_lstm/lstm_cell/recurrent_kernel": (3, 12),
+                "bilstm_2/forward_lstm/lstm_cell/bias": (12,),
+                "bilstm_2/backward_lstm/lstm_cell/kernel": (9, 12),
+                "bilstm_2/backward_lstm/lstm_cell/recurrent_kernel": (3, 12),
+                "bilstm_2/backward_lstm/lstm_cell/bias": (12,),
+            },
+            variant=variant,
+            steps=({1: 0},),
+            wrong_arguments=(
+                ({"units": 0}, "units=0"),
+                ({"units": []}, "at least one"),
+                ({"units": "ab"}, "units='ab'"),
+                ({"dropout": 1.0}, "dropout=1.0"),
+            ),
+            wrong_shapes=((((3, 5),), r"rank 3.*\(3, 5\)"),),
+        )
+        # "auto" packs the steps on TensorFlow.
+        for variant, code in (("", {"use_cudnn": False}), ("auto", {}))
     ),
     Row(
         layers.MaskedConv1D,
-        {"filters": 2, "kernel_size": 3, "activation": "tanh"},
+        {
+            "filters": 2,
+            "kernel_size": 3,
+            "activation": "tanh",
+            "dropout": 0.25,
+        },
         ((4, 6, 5),),
         references.masked_conv1d,
         {"kernel": (3, 5, 2), "bias": (2,)},
         steps=({1: 0},),
         holes=False,
+        wrong_arguments=(({"dropout": 1.0}, "dropout=1.0"),),
     ),
     Row(
         layers.WordEmbedding,
@@ -411,4 +424,4 @@ ROWS = [
     ),
 ]
 
-ROWS_BY_NAME = {str(row): row for row in ROWS}
+ROWS_BY_LAYER = {row.layer: row for row in ROWS}

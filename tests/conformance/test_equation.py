@@ -1,6 +1,7 @@
 """Law 6: outputs, penalties and gradients are the paper's."""
 
 import numpy as np
+import pytest
 from keras import ops
 
 from tests.conformance.objective import coefficients
@@ -30,6 +31,25 @@ def test_outputs_scores_and_penalties(row):
     np.testing.assert_allclose(
         penalty_of(layer), expected.penalty, rtol=2e-5, atol=1e-6
     )
+
+
+def test_whole_numbers_are_read_as_floats(row):
+    if row.ids:
+        pytest.skip("the layer takes ids")
+    layer = row.make()
+    inputs, masks = row.batch()
+    inputs = [np.rint(3 * x) for x in inputs]
+    expected = run(layer, inputs, masks, scores=True)
+    inputs = [x.astype("int32") for x in inputs]
+    received = run(layer, inputs, masks, scores=True)
+    for output, reference in zip(received, expected, strict=True):
+        assert output.dtype == reference.dtype
+        np.testing.assert_allclose(
+            ops.convert_to_numpy(output),
+            ops.convert_to_numpy(reference),
+            rtol=1e-5,
+            atol=1e-6,
+        )
 
 
 def test_gradients(row):
