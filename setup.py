@@ -19,7 +19,13 @@ extras = {
     "reproduction": ["matplotlib>=3.8", "scipy"],
     "viz": ["matplotlib>=3.8", "tensorboard>=2.18"],
     "serving": ["tensorflow-serving-api>=2.18"],
-    "formats": ["onnx>=1.14", "onnxruntime>=1.17", "tf2onnx>=1.17"],
+    "formats": [
+        "ai-edge-litert>=2.3",
+        "onnx>=1.14",
+        "onnxruntime>=1.17",
+        "openvino>=2026.4",
+        "tf2onnx>=1.17",
+    ],
     "dev": [
         "hypothesis>=6",
         "jax",

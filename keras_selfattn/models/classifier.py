@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import warnings
 
 import keras
 
@@ -148,7 +149,43 @@ class Classifier(keras.Model):
         lines = [f"{group:>14} {n:>13,}" for group, n in counts.items()]
         (print_fn or print)("\n".join([" Parameters by part:", *lines]))
 
+    def quantize(self, *args, **kwargs):
+        """Quantize the layers that Keras can, and warn of all others.
+
+        Keras quantizes `Dense` layers alone, in place.
+        `keras_selfattn.serving.reduce_precision` makes a copy with all
+        weight matrices in 8 bits. A quantized model can be exported, and no
+        longer saved.
+
+        Args:
+            *args: Arguments of `keras.Model.quantize`.
+            **kwargs: Further arguments of it.
+        """
+        with warnings.catch_warnings():
+            # Keras has one for each layer, those without weights included.
+            warnings.filterwarnings("ignore", ".*have a `quantize` method")
+            super().quantize(*args, **kwargs)
+        left = [
+            layer.name
+            for layer in self.layers
+            if _quantization_mode(layer) is None
+            and any(len(weight.shape) > 1 for weight in layer.weights)
+        ]
+        if left:
+            warnings.warn(
+                "`quantize` left these layers as they were: "
+                f"{', '.join(left)}. `keras_selfattn.serving."
+                'reduce_precision(model, "int8")` quantizes their weights too',
+                stacklevel=2,
+            )
+
     def get_config(self):
+        if any(map(_quantization_mode, self.layers)):
+            # Loading would read whole numbers for float weights.
+            raise ValueError(
+                f"The quantized model {self.name!r} has no configuration that "
+                "it can be loaded or copied by. Save the model it was before"
+            )
         return {**self._arguments, "name": self.name}
 
     @classmethod
@@ -196,3 +233,8 @@ class Classifier(keras.Model):
             self.save_weights(path)
         finally:
             self.optimizer = optimizer
+
+
+def _quantization_mode(layer):
+    # A wrapper's layer has it.
+    return getattr(layer, "layer", layer).quantization_mode

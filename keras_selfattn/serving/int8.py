@@ -5,9 +5,10 @@ import tensorflow as tf
 from keras import ops
 
 from keras_selfattn.layers import WordEmbedding
+from keras_selfattn.serving.reduced_classifier import ReducedClassifier
 
 
-class Int8Classifier:
+class Int8Classifier(ReducedClassifier):
     """A copy of a classifier whose weight matrices are int8.
 
     `keras.Model.quantize` passes over every layer that is not exactly a
@@ -29,49 +30,20 @@ class Int8Classifier:
     """
 
     def __init__(self, model):
-        self.model = type(model).from_config(model.get_config())
-        self.model.set_weights(model.get_weights())
-        for attribute in ("preprocessor", "labels", "training_record"):
-            setattr(self.model, attribute, getattr(model, attribute))
+        super().__init__(type(model).from_config(model.get_config()), model)
         self.quantized, self.skipped = [], []
-        self._matrices, self.weights = [], []
         tables = self._quantize_word_vectors()
         for weight in self.model.weights:
             if any(weight is table for table in tables):
                 self.weights.append(weight)
             elif is_matrix(weight):
                 matrix = Int8Matrix(weight)
-                self._matrices.append((weight, matrix))
+                self._kept.append((weight, matrix))
                 self.weights += [matrix.values, matrix.scale]
                 self.quantized.append(weight.path)
             else:
                 self.weights.append(weight)
                 self.skipped.append(weight.path)
-
-    def __getattr__(self, name):
-        if name == "model":
-            raise AttributeError(name)
-        return getattr(self.model, name)
-
-    def __call__(self, inputs, training=False):
-        return self._run(self.model, inputs)
-
-    def attention_model(self):
-        return _View(self, self.model.attention_model())
-
-    def embedding_model(self):
-        return _View(self, self.model.embedding_model())
-
-    def explanation_model(self):
-        return _View(self, self.model.explanation_model())
-
-    def count_params(self):
-        return self.model.count_params()
-
-    def _run(self, view, inputs):
-        values = [(weight, m.dequantized()) for weight, m in self._matrices]
-        with keras.StatelessScope(values):
-            return view(inputs, training=False)
 
     def _quantize_word_vectors(self):
         """Quantizes the tables by Keras's own code; returns its variables."""
@@ -105,7 +77,7 @@ class Int8Matrix:
         self.values = tf.Variable(values, trainable=False, dtype="int8")
         self.scale = tf.Variable(1 / scale, trainable=False, dtype="float32")
 
-    def dequantized(self):
+    def in_float32(self):
         """The matrix in float32."""
         return tf.cast(self.values, tf.float32) * self.scale
 
@@ -113,13 +85,3 @@ class Int8Matrix:
 def is_matrix(weight):
     """Whether a weight is one that is multiplied or looked up."""
     return len(weight.shape) > 1 and "bias" not in weight.name
-
-
-class _View:
-    def __init__(self, classifier, view):
-        self.classifier = classifier
-        self.view = view
-        self.output = view.output
-
-    def __call__(self, inputs, training=False):
-        return self.classifier._run(self.view, inputs)

@@ -3,10 +3,10 @@
 import dataclasses
 import itertools
 
-import keras
 import numpy as np
 
 from keras_selfattn.evaluation import predict
+from keras_selfattn.serving.bfloat16 import Bfloat16Classifier
 from keras_selfattn.serving.int8 import Int8Classifier
 
 PRECISIONS = ("bfloat16", "int8")
@@ -19,7 +19,8 @@ def reduce_precision(model, precision):
 
     Args:
         model: A classifier.
-        precision: `"bfloat16"`: weights and products have half the bits.
+        precision: `"bfloat16"`: weights and products have half the bits
+            (see `Bfloat16Classifier`).
             `"int8"`: weights have a quarter, products stay float32 (see
             `Int8Classifier`).
 
@@ -36,17 +37,7 @@ def reduce_precision(model, precision):
         )
     if precision == "int8":
         return Int8Classifier(model)
-    before = keras.config.dtype_policy()
-    keras.config.set_dtype_policy(precision)
-    try:
-        reduced = type(model).from_config(model.get_config())
-    finally:
-        keras.config.set_dtype_policy(before)
-    reduced.set_weights(model.get_weights())
-    reduced.preprocessor = model.preprocessor
-    reduced.labels = model.labels
-    reduced.training_record = model.training_record
-    return reduced
+    return Bfloat16Classifier(model)
 
 
 @dataclasses.dataclass(frozen=True)

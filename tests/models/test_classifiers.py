@@ -213,6 +213,7 @@ def test_the_parameter_penalty_of_a_pair_counts_once():
         ("lin2017_cnn_max_yelp", {"units": [3]}, r"units=\[3\]"),
         ("lin2017_snli", {"interaction": "sum"}, "interaction='sum'"),
         ("parikh2016_snli", {"aggregate_units": 0}, "aggregate_units=0"),
+        ("parikh2016_snli", {"activation": "sigmoid"}, "activation='sigmoid'"),
     ],
 )
 def test_wrong_arguments(name, change, message):

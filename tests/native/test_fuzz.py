@@ -19,6 +19,7 @@ def assert_finite(outputs, rows):
             assert np.isfinite(output).all(), key
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 @hypothesis.settings(
     max_examples=2,

@@ -71,6 +71,7 @@ def test_threads():
     assert_equal(outputs, keras_answers(model, PAIRS))
 
 
+@pytest.mark.slow
 def test_a_newer_version_appears(tmp_path):
     model, folder = exported("decomposable")
     newer = small_classifier("parikh2016_snli_intra")

@@ -27,7 +27,7 @@ _TEXTS = strategies.one_of(
     strategies.builds(
         lambda text, times: text * times,
         strategies.binary(min_size=1, max_size=4),
-        strategies.integers(1, 2000),
+        strategies.integers(1, 300),
     ),
 )
 

@@ -1,0 +1,253 @@
+"""What fewer bits and other formats cost: size, speed and accuracy.
+
+    python -m benchmarks.formats
+
+trains small models on generated reviews and pairs, writes each in every
+format that is installed, and asks all of them the same dev texts, from raw
+text on. A format that fails is a row that says why.
+"""
+
+import argparse
+import importlib.metadata
+import pathlib
+import tempfile
+import time
+import warnings
+
+import numpy as np
+
+from benchmarks.tables import print_table
+from keras_selfattn import evaluation
+from keras_selfattn import serving
+from keras_selfattn import training
+from keras_selfattn.data.generated import generate_reviews
+from keras_selfattn.data.generated_pairs import generate_pairs
+
+SIZES = {
+    "embedding_dim": 64,
+    "attention_dim": 32,
+    "num_heads": 4,
+    "hidden_units": 64,
+}
+MODELS = {
+    "BiLSTM, structured self-attention": (
+        "lin2017_yelp",
+        {**SIZES, "units": 32, "attention_penalty": 0.1},
+    ),
+    "convolution, structured self-attention": (
+        "lin2017_yelp",
+        {**SIZES, "encoder": "cnn", "units": 64, "attention_penalty": 0.1},
+    ),
+    "BiLSTM, generalized pooling": (
+        "chen2018_yelp",
+        {**SIZES, "units": [32], "hidden_units": [64, 64]},
+    ),
+    "decomposable attention": (
+        "parikh2016_snli",
+        {"embedding_dim": 64, "projection_dim": 64},
+    ),
+}
+BATCH = 32
+
+
+def saved_model(model, folder):
+    served = serving.load_savedmodel(serving.export(model, folder))
+    return lambda texts: served.predict(texts)[1]
+
+
+def reduced(precision):
+    def write(model, folder):
+        return saved_model(serving.reduce_precision(model, precision), folder)
+
+    return write
+
+
+def quantized_by_keras(model, folder):
+    copy = type(model).from_config(model.get_config())
+    copy.set_weights(model.get_weights())
+    for attribute in ("preprocessor", "labels", "training_record"):
+        setattr(copy, attribute, getattr(model, attribute))
+    with warnings.catch_warnings(record=True) as messages:
+        warnings.simplefilter("always")
+        copy.quantize("int8")
+    print(messages[-1].message, flush=True)
+    return saved_model(copy, folder)
+
+
+def onnx(model, folder):
+    import onnxruntime
+
+    path = serving.export_onnx(model, folder / "onnx") / "model.onnx"
+    session = onnxruntime.InferenceSession(str(path))
+
+    def predict(texts):
+        ids = model.preprocess(texts)
+        names = [tensor.name for tensor in session.get_inputs()]
+        return session.run(None, {name: ids[name].numpy() for name in names})[0]
+
+    return predict
+
+
+def openvino(model, folder):
+    from openvino import Core
+
+    path = serving.export_openvino(model, folder / "openvino") / "model.xml"
+    # Some processors would compute in bfloat16.
+    compiled = Core().compile_model(
+        path, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}
+    )
+
+    def predict(texts):
+        ids = model.preprocess(texts)
+        return compiled({name: ids[name].numpy() for name in ids})[0]
+
+    return predict
+
+
+def litert(model, folder):
+    from ai_edge_litert.interpreter import Interpreter
+
+    path = serving.export_litert(model, folder / "litert")
+    interpreter = Interpreter(str(path / "model.tflite"))
+    run = interpreter.get_signature_runner("serving_default")
+
+    def predict(texts):
+        ids = model.preprocess(texts)
+        return np.concatenate(
+            [
+                run(
+                    **{
+                        name: array.numpy()[row : row + 1]
+                        for name, array in ids.items()
+                    }
+                )["probabilities"]
+                for row in range(len(texts))
+            ]
+        )
+
+    return predict
+
+
+# The package that runs it, and what writes it.
+FORMATS = {
+    "SavedModel": ("tensorflow", saved_model),
+    "SavedModel, bfloat16": ("tensorflow", reduced("bfloat16")),
+    "SavedModel, int8": ("tensorflow", reduced("int8")),
+    'SavedModel, `quantize("int8")`': ("tensorflow", quantized_by_keras),
+    "ONNX": ("onnxruntime", onnx),
+    "OpenVINO": ("openvino", openvino),
+    "LiteRT": ("ai-edge-litert", litert),
+}
+
+
+def train(preset, overrides, records, dev, epochs):
+    with tempfile.TemporaryDirectory() as folder:
+        return training.train(
+            preset,
+            records,
+            dev,
+            pathlib.Path(folder) / "run",
+            model_overrides=overrides,
+            training_overrides={
+                "optimizer": "adam",
+                "learning_rate": 2e-3,
+                "epochs": epochs,
+            },
+            verbose=0,
+        )
+
+
+def in_batches(predict, texts):
+    """Probabilities of texts, and the median milliseconds of a full batch."""
+    answers, seconds = [], []
+    for start in range(0, len(texts), BATCH):
+        begin = time.perf_counter()
+        answers.append(predict(texts[start : start + BATCH]))
+        seconds.append(time.perf_counter() - begin)
+    return np.concatenate(answers), 1000 * float(np.median(seconds))
+
+
+def row_of_table(label, package, write, model, dev, expected):
+    texts, gold = zip(*dev, strict=True)
+    try:
+        version = importlib.metadata.version(package)
+        with tempfile.TemporaryDirectory() as folder:
+            predict = write(model, pathlib.Path(folder))
+            size = sum(
+                path.stat().st_size
+                for path in pathlib.Path(folder).rglob("*")
+                if path.is_file()
+            )
+            answers, milliseconds = in_batches(predict, texts)
+    except Exception as error:
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        return [label, package, reason[:300], "", "", "", ""]
+    labels = np.array(model.labels)[answers.argmax(axis=-1)]
+    same = answers.argmax(axis=-1) == expected.argmax(axis=-1)
+    return [
+        label,
+        f"{package} {version}",
+        f"{size / 1e6:.2f}",
+        f"{100 * np.mean(labels == np.array(gold)):.2f}",
+        f"{100 * np.mean(same):.2f}",
+        f"{np.abs(answers - expected).max():.1g}",
+        f"{milliseconds:.1f}",
+    ]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--train-rows", type=int, default=8000)
+    parser.add_argument("--dev-rows", type=int, default=1024)
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument(
+        "--only", type=int, help="the number of one model, from 0"
+    )
+    options = parser.parse_args()
+    count = options.train_rows + options.dev_rows
+    reviews = [(r.text, r.label) for r in generate_reviews(count)]
+    pairs = [
+        ((p.premise, p.hypothesis), p.label) for p in generate_pairs(count)
+    ]
+    for number, (label, (preset, overrides)) in enumerate(MODELS.items()):
+        if options.only not in (None, number):
+            continue
+        records = pairs if "parikh" in preset else reviews
+        dev = records[options.train_rows :]
+        model = train(
+            preset,
+            overrides,
+            records[: options.train_rows],
+            dev,
+            options.epochs,
+        )
+        expected = np.concatenate(
+            [
+                probabilities
+                for _, probabilities in evaluation.predict(
+                    model, [text for text, _ in dev], BATCH
+                )
+            ]
+        )
+        gold = np.array([label for _, label in dev])
+        right = np.array(model.labels)[expected.argmax(axis=-1)] == gold
+        print(f"\n{label}: accuracy in Keras {100 * right.mean():.2f} %")
+        print_table(
+            [
+                "format",
+                "runs in",
+                "MB",
+                "accuracy %",
+                "same answers %",
+                "largest difference",
+                f"ms for {BATCH} texts",
+            ],
+            [
+                row_of_table(name, package, write, model, dev, expected)
+                for name, (package, write) in FORMATS.items()
+            ],
+        )
+
+
+if __name__ == "__main__":
+    main()
