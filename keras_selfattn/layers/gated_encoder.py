@@ -71,7 +71,10 @@ class GatedEncoder(KernelLayer):
         )
 
     def call(self, inputs):
-        left, right = pair(inputs, _NAMES, self)
+        left, right = (
+            ops.cast(side, self.compute_dtype)
+            for side in pair(inputs, _NAMES, self)
+        )
         equation = "brd,rdk->brk"
         return ops.einsum(equation, left, self.left_kernel) * ops.einsum(
             equation, right, self.right_kernel

@@ -108,6 +108,7 @@ class PrunedDense(KernelLayer):
         return kernel, self.add_bias(f"{name}_bias", (groups, units))
 
     def call(self, inputs):
+        inputs = ops.cast(inputs, self.compute_dtype)
         outputs = []
         if self.row_units is not None:
             rows = ops.einsum("brd,rdp->brp", inputs, self.row_kernel)

@@ -14,8 +14,8 @@ class WordEmbedding(keras.layers.Embedding):
         input_dim: Integer, the number of ids, padding included.
         output_dim: Integer, the width of a word vector.
         **kwargs: Arguments of `keras.layers.Embedding`, such as
-            `embeddings_initializer` and `trainable`; a fixed table costs no
-            gradient. The mask of padding is always on.
+            `embeddings_initializer` and `trainable`. The mask of padding is
+            always on.
 
     Call arguments:
         inputs: Integer tensor of shape `(batch, n)`.
@@ -39,10 +39,6 @@ class WordEmbedding(keras.layers.Embedding):
 
     def call(self, inputs):
         vectors = super().call(inputs)
-        if not self.trainable:
-            # Keras leaves the table itself open to gradients, which torch
-            # would compute for every row of it.
-            vectors = ops.stop_gradient(vectors)
         padding = ops.expand_dims(ops.equal(inputs, 0), -1)
         return ops.where(padding, ops.zeros_like(vectors), vectors)
 

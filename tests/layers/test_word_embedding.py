@@ -6,7 +6,6 @@ import pytest
 from keras import ops
 
 from keras_selfattn import layers
-from tests.gradients import value_and_gradients
 
 
 def test_rows_not_found_keep_their_values():
@@ -56,22 +55,6 @@ def test_fixed_vectors_do_not_train():
     config = keras.saving.serialize_keras_object(layer)
     copy = keras.saving.deserialize_keras_object(config)
     assert not copy.trainable
-
-
-@pytest.mark.parametrize("trainable", [True, False])
-def test_a_fixed_table_costs_no_gradient(trainable):
-    layer = layers.WordEmbedding(3, 2)
-    layer.build()
-    # After building, too: Keras's variables keep what they started with.
-    layer.trainable = trainable
-    scale = keras.Variable(2.0)
-    ids = ops.convert_to_tensor(np.array([[1, 0, 2]]))
-    _, (table, of_scale) = value_and_gradients(
-        lambda: ops.sum(ops.abs(layer(ids) * scale)),
-        [layer.embeddings, scale],
-    )
-    assert of_scale > 0
-    assert table.any() == trainable
 
 
 def test_normalized_vectors_have_a_norm_of_one():
