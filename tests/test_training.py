@@ -126,7 +126,9 @@ class Slow(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):
         print("step", flush=True)
 
-train(sys.argv[1], callbacks=[Slow()])
+# A callback is called once in so many steps.
+overrides = {"epochs": 3, "batch_size": 16, "steps_per_execution": 1}
+train(sys.argv[1], callbacks=[Slow()], training_overrides=overrides)
 """
 
 
