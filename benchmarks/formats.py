@@ -5,10 +5,15 @@
 trains small models on generated reviews and pairs, writes each in every
 format that is installed, and asks all of them the same dev texts, from raw
 text on. A format that fails is a row that says why.
+
+    python -m benchmarks.formats --model runs/reviews --data reviews_dev.csv
+
+does it for a model that is trained, and dev texts of one's own.
 """
 
 import argparse
 import importlib.metadata
+import itertools
 import pathlib
 import tempfile
 import time
@@ -18,8 +23,10 @@ import numpy as np
 
 from benchmarks.tables import print_table
 from keras_selfattn import evaluation
+from keras_selfattn import models
 from keras_selfattn import serving
 from keras_selfattn import training
+from keras_selfattn.data.formats import open_corpus
 from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.data.generated_pairs import generate_pairs
 
@@ -195,15 +202,35 @@ def row_of_table(label, package, write, model, dev, expected):
     ]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--train-rows", type=int, default=8000)
-    parser.add_argument("--dev-rows", type=int, default=1024)
-    parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument(
-        "--only", type=int, help="the number of one model, from 0"
+def compare_formats(label, model, dev):
+    """Prints the table of a model on dev texts, pairs of a text and a label."""
+    texts, gold = zip(*dev, strict=True)
+    batches = evaluation.predict(model, texts, BATCH)
+    expected = np.concatenate([probabilities for _, probabilities in batches])
+    right = np.array(model.labels)[expected.argmax(axis=-1)] == np.array(gold)
+    print(
+        f"\n{label}: accuracy in Keras {100 * right.mean():.2f} % of "
+        f"{len(dev):,} texts"
     )
-    options = parser.parse_args()
+    print_table(
+        [
+            "format",
+            "runs in",
+            "MB",
+            "accuracy %",
+            "same answers %",
+            "largest difference",
+            f"ms for {BATCH} texts",
+        ],
+        [
+            row_of_table(name, package, write, model, dev, expected)
+            for name, (package, write) in FORMATS.items()
+        ],
+    )
+
+
+def generated(options):
+    """Labels of models, models trained on generated texts, and dev texts."""
     count = options.train_rows + options.dev_rows
     reviews = [(r.text, r.label) for r in generate_reviews(count)]
     pairs = [
@@ -221,32 +248,29 @@ def main():
             dev,
             options.epochs,
         )
-        expected = np.concatenate(
-            [
-                probabilities
-                for _, probabilities in evaluation.predict(
-                    model, [text for text, _ in dev], BATCH
-                )
-            ]
-        )
-        gold = np.array([label for _, label in dev])
-        right = np.array(model.labels)[expected.argmax(axis=-1)] == gold
-        print(f"\n{label}: accuracy in Keras {100 * right.mean():.2f} %")
-        print_table(
-            [
-                "format",
-                "runs in",
-                "MB",
-                "accuracy %",
-                "same answers %",
-                "largest difference",
-                f"ms for {BATCH} texts",
-            ],
-            [
-                row_of_table(name, package, write, model, dev, expected)
-                for name, (package, write) in FORMATS.items()
-            ],
-        )
+        yield label, model, dev
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--train-rows", type=int, default=8000)
+    parser.add_argument("--dev-rows", type=int, default=1024)
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument(
+        "--only", type=int, help="the number of one model, from 0"
+    )
+    parser.add_argument("--model", help="folder of a run or of a model")
+    parser.add_argument("--data", help="labelled dev texts for --model")
+    options = parser.parse_args()
+    if (options.model is None) != (options.data is None):
+        parser.error("expected both --model and --data, or none of them")
+    if options.model:
+        corpus = open_corpus(options.data)
+        dev = list(itertools.islice(corpus, options.dev_rows))
+        compare_formats(options.model, models.from_preset(options.model), dev)
+        return
+    for label, model, dev in generated(options):
+        compare_formats(label, model, dev)
 
 
 if __name__ == "__main__":

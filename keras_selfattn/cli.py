@@ -610,6 +610,7 @@ def run_explain(options):
 
 def run_export(options):
     from keras_selfattn import serving
+    from keras_selfattn.serving.card import model_card
 
     if (options.reduced_precision is None) != (options.check is None):
         raise ValueError(
@@ -617,18 +618,19 @@ def run_export(options):
             "texts, or none of them"
         )
     model = _load(options.model)
+    card = _model_card(options.model)
     if options.reduced_precision:
         corpus = _corpus(options.check, options, options.split)
         reduced = serving.reduce_precision(model, options.reduced_precision)
         comparison = serving.compare(model, reduced, corpus)
         _report_left_out(corpus)
         comparison.check()
-        print(f"{options.reduced_precision}: {comparison}")
+        cost = f"{options.reduced_precision}: {comparison}"
+        print(cost)
         model = reduced
-    path = serving.export(
-        model, options.folder, options.version, _model_card(options.model)
-    )
-    print(path)
+        # The figures of a run's own card are those in float32.
+        card = f"{card or model_card(model)}\n## Reduced precision\n\n{cost}\n"
+    print(serving.export(model, options.folder, options.version, card))
 
 
 def _model_card(folder):

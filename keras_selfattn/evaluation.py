@@ -66,10 +66,13 @@ def predict(model, texts, batch_size=64):
         name: tf.TensorSpec(tensor.shape, tensor.dtype)
         for name, tensor in model.input.items()
     }
-    compiled = tf.function(
-        lambda inputs: model(inputs, training=False),
-        input_signature=[signature],
-    ).get_concrete_function()
+
+    @tf.function(input_signature=[signature])
+    def answer(inputs):
+        outputs = model(inputs, training=False)
+        return tf.nn.softmax(outputs) if model.gives_logits else outputs
+
+    compiled = answer.get_concrete_function()
     for chunk in chunks(texts, batch_size):
         inputs = model.preprocess(chunk)
         yield chunk, compiled(inputs).numpy()

@@ -197,10 +197,9 @@ class _Reader:
             self.num_heads = scores.shape[1]
         embed = model.get_layer("word_vectors")
         rest = _behind(model, embed, [f"{s}token_ids" for s in self.sides])
-        are_logits = model.get_config()["activation"] is None
 
         def probabilities(outputs):
-            return tf.nn.softmax(outputs) if are_logits else outputs
+            return tf.nn.softmax(outputs) if model.gives_logits else outputs
 
         # One trace for all lengths, where each removal makes new ones.
         signature = {

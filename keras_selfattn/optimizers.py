@@ -7,7 +7,8 @@ its updates pass over the whole table. `SGD`, `Adam` and `Adagrad` take
 Keras's place in any script. They have its arguments, configs and variables,
 so that a state saved by the one loads into the other, and differ so:
 
-- Repeated rows are added up first, before clipping too.
+- Repeated rows are added up first, before clipping too. Where a step only
+  subtracts them, as that of plain `SGD`, it does so one by one.
 - Of a table that the gradient names rows of, and of its slots (momentums,
   accumulators), only these rows are read and written. For `Adagrad` and for
   `SGD` without momentum the outcome is that of the dense gradient, which
@@ -29,6 +30,8 @@ import inspect
 import keras
 import tensorflow as tf
 from keras import ops
+
+from keras_selfattn import xla
 
 
 def add_up_rows(gradient):
@@ -63,10 +66,14 @@ class _TouchedRows:
     """Has Keras's optimizers update the rows that a gradient names."""
 
     def apply(self, grads, trainable_variables=None):
-        grads = [add_up_rows(gradient) for gradient in grads]
+        if not self._takes_repeated_rows():
+            grads = [add_up_rows(gradient) for gradient in grads]
         if self.loss_scale_factor is not None:
             grads = [_divisible(gradient) for gradient in grads]
         return super().apply(grads, trainable_variables)
+
+    def _takes_repeated_rows(self):
+        return False
 
     def _clip_gradients(self, grads):
         # The rows that are not there are zero: no clipping needs them, and
@@ -85,7 +92,10 @@ class _TouchedRows:
         if not isinstance(gradient, tf.IndexedSlices):
             self._update_whole(gradient, variable, learning_rate)
             return
-        if tf.distribute.get_strategy().num_replicas_in_sync > 1:
+        if (
+            tf.distribute.get_strategy().num_replicas_in_sync > 1
+            and not self._takes_repeated_rows()
+        ):
             # Replicas may have used the same word.
             gradient = add_up_rows(gradient)
         self._update_rows(
@@ -97,7 +107,7 @@ class _TouchedRows:
         # An op on rows leaves the variable in a mode in which each reading
         # of it, such as an Embedding's, copies the whole table. XLA has
         # neither the mode nor the op that ends it.
-        if tf.__internal__.get_enclosing_xla_context() is None:
+        if not xla.is_compiling():
             tf.raw_ops.DisableCopyOnRead(resource=variable.handle)
 
     def _update_whole(self, gradient, variable, learning_rate):
@@ -124,6 +134,11 @@ class SGD(_TouchedRows, keras.optimizers.SGD):
     Args:
         **kwargs: Those of `keras.optimizers.SGD`.
     """
+
+    def _takes_repeated_rows(self):
+        # Moves add up as gradients do, unless these are clipped first.
+        clipping = (self.clipnorm, self.global_clipnorm, self.clipvalue)
+        return self.momentum == 0 and clipping == (None, None, None)
 
     def _update_whole(self, gradient, variable, learning_rate):
         if keras.backend.backend() != "tensorflow":
@@ -283,8 +298,32 @@ def argument_names(name):
     >>> sorted(argument_names("adagrad") - argument_names("sgd"))
     ['epsilon', 'initial_accumulator_value']
     """
+    return set(defaults(name))
+
+
+def defaults(name):
+    """The values of those arguments of an optimizer that are not given.
+
+    Args:
+        name: `"sgd"`, `"adam"` or `"adagrad"`.
+
+    Returns:
+        A dictionary by the names that `argument_names` gives.
+
+    Raises:
+        ValueError: if there is no optimizer of that name.
+
+    Example:
+
+    >>> defaults("adam")["beta_1"]
+    0.9
+    """
     arguments = inspect.signature(_get_class(name)).parameters
-    return set(arguments) - _NOT_FOR_RECIPES
+    return {
+        argument: parameter.default
+        for argument, parameter in arguments.items()
+        if argument not in _NOT_FOR_RECIPES
+    }
 
 
 def _get_class(name):

@@ -130,6 +130,8 @@ def train(
         "training": training,
     }
     run = Run(folder, settings, resume)
+    if model_overrides:
+        check_model_arguments(preset, model_overrides)
     keras.utils.set_random_seed(seed)
     preprocessor, found = make_preprocessor(
         train_texts, training, vectors, settings["model"]
@@ -236,10 +238,35 @@ def build_model(preset, vocabulary_size, num_classes, overrides):
         raise ValueError(f"The model can't be built: {error}") from error
 
 
+def check_model_arguments(preset, overrides):
+    """`ValueError` where a preset's model can't be built, in little time.
+
+    Args:
+        preset: The name of a preset.
+        overrides: Dictionary of model arguments that take the place of the
+            preset's.
+    """
+    arguments = {**models.get_preset(preset).model, **overrides}
+    # Wide layers take seconds to build.
+    narrow = {name: _at_most_eight(value) for name, value in arguments.items()}
+    try:
+        build_model(preset, 3, 2, narrow)
+    except ValueError:
+        # With the message on the value that was given.
+        build_model(preset, 3, 2, overrides)
+
+
+def _at_most_eight(value):
+    if isinstance(value, (list, tuple)):
+        return [_at_most_eight(each) for each in value]
+    return min(value, 8) if isinstance(value, int) else value
+
+
 def training_values(preset, overrides):
     """A preset's training values with others in their place.
 
-    With another optimizer, the arguments that only the preset's takes go.
+    With another optimizer, the arguments that only the preset's takes go, and
+    the learning rate is that optimizer's own unless it is given.
 
     Args:
         preset: A `keras_selfattn.models.presets.Preset`.
@@ -254,13 +281,17 @@ def training_values(preset, overrides):
     """
     values = {**_DEFAULTS, **preset.training}
     optimizer = overrides.get("optimizer", values["optimizer"])
-    known = {*_NOT_OPTIMIZER, *optimizers.argument_names(optimizer)}
+    known = value_names(optimizer)
     for name in overrides:
         if name not in known:
             raise ValueError(
                 f"A training value with the optimizer {optimizer} must be one "
                 f"of {', '.join(sorted(known))}. Received: {name!r}"
             )
+    if optimizer != values["optimizer"]:
+        # A rate for one is none for the other.
+        rate = optimizers.defaults(optimizer)["learning_rate"]
+        values["learning_rate"] = rate
     kept = {name: value for name, value in values.items() if name in known}
     values = {**kept, **overrides}
     check_training_values(values)
@@ -298,12 +329,14 @@ def check_training_values(values):
             )
 
 
+def value_names(optimizer):
+    """The names of the training values that there are with an optimizer."""
+    return {*_NOT_OPTIMIZER, *optimizers.argument_names(optimizer)}
+
+
 def is_training_value(name):
     """Whether a name is that of a training value of any optimizer."""
-    return name in _NOT_OPTIMIZER or any(
-        name in optimizers.argument_names(optimizer)
-        for optimizer in optimizers.OPTIMIZERS
-    )
+    return any(name in value_names(each) for each in optimizers.OPTIMIZERS)
 
 
 def make_preprocessor(texts, training, vectors, model):
@@ -387,10 +420,11 @@ def compile_model(model, training):
     if training.get("ema_momentum") is not None:
         arguments.update(use_ema=True, ema_momentum=training["ema_momentum"])
     optimizer = optimizers.get(training["optimizer"], **arguments)
-    from_logits = model.get_config()["activation"] != "softmax"
     model.compile(
         optimizer,
-        keras.losses.SparseCategoricalCrossentropy(from_logits=from_logits),
+        keras.losses.SparseCategoricalCrossentropy(
+            from_logits=model.gives_logits
+        ),
         metrics=["accuracy"],
         steps_per_execution=training.get("steps_per_execution", 1),
     )

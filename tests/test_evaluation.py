@@ -48,6 +48,7 @@ def test_batches_of_all_lengths_share_one_graph():
 
     class Traced:
         input = model.input
+        gives_logits = False
         preprocess = model.preprocess
 
         def __call__(self, inputs, training):
@@ -63,6 +64,17 @@ def test_batches_of_all_lengths_share_one_graph():
             found, model(model.preprocess([text])), rtol=1e-5
         )
     assert len(traced) == 1
+
+
+def test_logits_are_answered_with_probabilities():
+    texts = ["good food", "bad"]
+    model = tiny_classifier()
+    logits = tiny_classifier(activation=None)
+    logits.set_weights(model.get_weights())
+    assert logits.gives_logits and not model.gives_logits
+    ((_, expected),) = predict(model, texts)
+    ((_, found),) = predict(logits, texts)
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 def test_tensorflow_has_nothing_to_warn_of(monkeypatch):

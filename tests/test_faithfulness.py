@@ -313,6 +313,46 @@ def test_the_command_line_prints_it(tmp_path, capsys):
         assert part in shown
 
 
+@pytest.mark.parametrize("make", [tiny_classifier, siamese, decomposable])
+@pytest.mark.filterwarnings("ignore:.quantize. left these layers")
+def test_a_model_that_keras_has_quantized(make):
+    model = make()
+    texts = [TEXTS[0], TEXTS[3]]
+    if make is not tiny_classifier:
+        texts = [(text, TEXTS[2]) for text in texts]
+    before = faithfulness._Reader(model)
+    features = before.read(texts)
+    outputs, _, gradients = before.look(features)
+    model.quantize("int8")
+    after = faithfulness._Reader(model)
+    found, _, found_gradients = after.look(features)
+    assert (found != outputs).any()
+    np.testing.assert_allclose(found, outputs, atol=0.03)
+    for ours, theirs in zip(found_gradients, gradients, strict=True):
+        # Of less than a tenth, where the largest are about 1.
+        np.testing.assert_allclose(
+            ours, theirs, atol=0.1 * np.abs(theirs).max()
+        )
+    result = faithfulness.measure(model, records(model, texts))
+    assert np.isfinite(result.losses["gradient x input", 0.5].sufficiency)
+
+
+def test_logits_lose_probability():
+    model = tiny_classifier()
+    logits = tiny_classifier(activation=None)
+    logits.set_weights(model.get_weights())
+    expected, found = (
+        faithfulness.measure(m, records(m), shares=[0.5])
+        for m in (model, logits)
+    )
+    for method in faithfulness.METHODS:
+        np.testing.assert_allclose(
+            found.losses[method, 0.5].comprehensiveness,
+            expected.losses[method, 0.5].comprehensiveness,
+            atol=1e-6,
+        )
+
+
 def test_bad_input_is_named():
     model = tiny_classifier()
     with pytest.raises(ValueError, match="text 2.*'unheard'"):

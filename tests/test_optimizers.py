@@ -208,6 +208,32 @@ def test_no_tensor_of_the_table_s_size_is_made(variant, clipping):
     assert large == []
 
 
+@pytest.mark.parametrize(
+    "variant, arguments, adds_up",
+    [
+        ("sgd", {}, False),
+        ("sgd", {"loss_scale_factor": 4.0}, False),
+        ("sgd", {"clipnorm": 0.1}, True),
+        ("sgd", {"global_clipnorm": 0.1}, True),
+        ("sgd", {"clipvalue": 0.1}, True),
+        ("momentum", {}, True),
+        ("adagrad", {}, True),
+        ("adam", {}, True),
+    ],
+)
+def test_repeated_rows_are_added_up_where_that_changes_a_step(
+    variant, arguments, adds_up
+):
+    optimizer, table = make(variant, **arguments), new_table()
+    optimizer.build([table])
+    step = tf.function(lambda gradient: optimizer.apply([gradient], [table]))
+    graph = step.get_concrete_function(
+        sparse([1, 1], np.ones((2, WIDTH)))
+    ).graph
+    types = {operation.type for operation in graph.get_operations()}
+    assert ("Unique" in types) == adds_up
+
+
 def test_the_table_is_read_without_a_copy_afterwards():
     optimizer, table = make("adam"), new_table()
     optimizer.apply([sparse([1], np.ones((1, WIDTH)))], [table])
@@ -261,12 +287,14 @@ WORDS = np.array([[1, 1, 3], [3, 2, 1], [1, 3, 3], [2, 1, 3]])
 LABELS = np.array([0, 1, 1, 0])
 
 
-def small_model(optimizer, dtype=None, **arguments):
+def small_model(
+    optimizer, dtype=None, embedding=keras.layers.Embedding, **arguments
+):
     keras.utils.set_random_seed(0)
     model = keras.Sequential(
         [
             keras.Input((3,), dtype="int32"),
-            keras.layers.Embedding(ROWS, WIDTH, dtype=dtype, name="words"),
+            embedding(ROWS, WIDTH, dtype=dtype, name="words"),
             keras.layers.GlobalAveragePooling1D(dtype=dtype),
             keras.layers.Dense(2, dtype=dtype, name="classes"),
         ],
@@ -280,6 +308,53 @@ def small_model(optimizer, dtype=None, **arguments):
 def fit(model):
     model.fit(WORDS, LABELS, batch_size=2, epochs=2, shuffle=False, verbose=0)
     return model.get_weights()
+
+
+class DenseGradients(keras.layers.Embedding):
+    """Reads its table by a product, whose gradient is dense."""
+
+    def call(self, inputs):
+        return keras.ops.one_hot(inputs, self.input_dim) @ self.embeddings
+
+
+# Words 2 and 4 are in one of the two batches each.
+SOME_WORDS = np.array([[1, 1, 3], [3, 2, 1], [1, 4, 3], [4, 4, 3]])
+
+
+def losses(optimizer, embedding, words):
+    model = small_model(optimizer, embedding=embedding)
+    history = model.fit(
+        words, LABELS, batch_size=2, epochs=9, shuffle=False, verbose=0
+    )
+    return np.array(history.history["loss"])
+
+
+@pytest.mark.parametrize("variant", ["sgd", "adagrad"])
+def test_a_training_with_sparse_gradients_is_that_with_dense_ones(variant):
+    sparse, dense, of_keras = (
+        losses(
+            make(variant, keras_own, learning_rate=0.5), embedding, SOME_WORDS
+        )
+        for keras_own, embedding in (
+            (False, keras.layers.Embedding),
+            (False, DenseGradients),
+            (True, DenseGradients),
+        )
+    )
+    assert sparse[0] - sparse[-1] > 0.02
+    np.testing.assert_allclose(sparse, dense, rtol=1e-6)
+    np.testing.assert_allclose(sparse, of_keras, rtol=1e-6)
+
+
+def test_adam_differs_from_dense_gradients_by_the_words_not_in_a_batch():
+    for words, differs in ((WORDS, False), (SOME_WORDS, True)):
+        sparse, dense = (
+            losses(make("adam"), embedding, words)
+            for embedding in (keras.layers.Embedding, DenseGradients)
+        )
+        # Both learn it.
+        assert min(sparse[0] - sparse[-1], dense[0] - dense[-1]) > 0.1
+        assert (abs(sparse - dense).max() > 1e-3) == differs
 
 
 @variants

@@ -356,6 +356,46 @@ def test_a_training_value_that_cannot_be(tmp_path, name, value):
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.parametrize(
+    "argument, message",
+    [
+        ({"nonsense": 1}, "no argument 'nonsense'"),
+        ({"units": -3}, "units=-3"),
+        # The value that was given, not that of a smaller model.
+        ({"dropout": 50}, "rate=50"),
+    ],
+)
+def test_a_wrong_model_argument_is_told_before_the_texts_are_read(
+    tmp_path, argument, message
+):
+    def texts():
+        raise AssertionError("read")
+        yield
+
+    with pytest.raises(ValueError, match=message):
+        training.train(
+            "lin2017_yelp",
+            texts(),
+            texts(),
+            tmp_path / "x",
+            model_overrides=argument,
+        )
+    assert not (tmp_path / "x").exists()
+
+
+def test_a_model_that_no_small_one_stands_for_is_still_built(monkeypatch):
+    built = []
+
+    def build(preset, vocabulary_size, num_classes, overrides):
+        built.append(overrides.get("units"))
+        if overrides["units"] < 9:
+            raise ValueError("too small")
+
+    monkeypatch.setattr(training, "build_model", build)
+    training.check_model_arguments("lin2017_yelp", {"units": 20})
+    assert built == [8, 20]
+
+
 def test_an_argument_of_the_wrong_type(tmp_path):
     with pytest.raises(ValueError, match="can't be built.*'x'"):
         train_pairs(tmp_path / "x", initializer_stddev="x")
@@ -578,9 +618,14 @@ def test_another_optimizer_takes_none_of_the_preset_s_arguments():
     values = training.training_values(preset, {"optimizer": "adam"})
     assert "initial_accumulator_value" not in values
     assert values["prepend_null"] is True
+    # Adam's own, as Keras has it; 0.05 is the preset's for Adagrad.
+    assert values["learning_rate"] == 0.001
+    given = {"optimizer": "adam", "learning_rate": 0.05}
+    values = training.training_values(preset, given)
     assert values["learning_rate"] == 0.05
     same = training.training_values(preset, {"optimizer": "adagrad"})
     assert same["initial_accumulator_value"] == 0.1
+    assert same["learning_rate"] == 0.05
 
 
 def train_pairs(folder, **model_overrides):

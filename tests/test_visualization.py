@@ -360,7 +360,8 @@ class FakeModel:
     def __init__(self, labels=("short", "long"), logits=False):
         self.preprocessor = FakePreprocessor()
         self.labels = None if labels is None else list(labels)
-        self.logits = logits
+        self.gives_logits = logits
+        self.weights = []
         self.batches = []
 
     def preprocess(self, texts):
@@ -373,7 +374,7 @@ class FakeModel:
         tf.py_function(lambda x: self.batches.append(len(x)), [ids], [])
         is_long = tf.cast(tf.reduce_max(ids, axis=1) > 4, tf.float32)
         outputs = tf.stack([1.0 - is_long, is_long], axis=1)
-        return 10.0 * outputs - 5.0 if self.logits else outputs
+        return 10.0 * outputs - 5.0 if self.gives_logits else outputs
 
     def explanation_model(self):
         def run(features, training):
@@ -420,6 +421,49 @@ class TestExplain:
         (seen,) = explain(FakeModel(logits=True), ["a b"])
         np.testing.assert_allclose(seen.probabilities.sum(), 1.0, rtol=1e-6)
         assert seen.predicted == "short"
+
+    def test_logits_that_look_like_probabilities(self):
+        model = FakeModel(logits=True)
+        model.outputs = lambda features: tf.constant([[0.0, 1.0]])
+        (seen,) = explain(model, ["a b"])
+        np.testing.assert_allclose(
+            seen.probabilities, [1 / (1 + np.e), np.e / (1 + np.e)], rtol=1e-6
+        )
+
+    def test_later_calls_take_the_graph_of_the_first(self):
+        model, made = FakeModel(), []
+        make = model.explanation_model
+        model.explanation_model = lambda: made.append(1) or make()
+        for _ in range(3):
+            list(explain(model, ["a b"]))
+        assert len(made) == 1
+        other = FakeModel()
+        other.outputs = lambda features: tf.constant([[0.0, 1.0]])
+        assert next(explain(model, ["a b"])).predicted == "short"
+        assert next(explain(other, ["a b"])).predicted == "long"
+
+    @pytest.mark.filterwarnings("ignore:.quantize. left these layers")
+    def test_weights_that_change_or_are_exchanged(self, tmp_path):
+        model = tiny_classifier()
+
+        def answer():
+            (seen,) = explain(model, ["good food"])
+            inputs = model.preprocess(["good food"])
+            np.testing.assert_allclose(
+                seen.probabilities, model(inputs)[0], rtol=1e-4
+            )
+            return seen.probabilities
+
+        first = answer()
+        model.set_weights([2 * weight for weight in model.get_weights()])
+        second = answer()
+        # The graph that is kept is no part of the model.
+        model.save(tmp_path / "model.keras")
+        model.export(tmp_path / "exported", verbose=False)
+        model.quantize("int8")
+        third = answer()
+        assert abs(second - first).max() > 1e-3
+        assert abs(third - second).max() > 1e-6
 
     def test_a_model_without_labels_numbers_its_classes(self):
         (seen,) = explain(FakeModel(labels=None), ["a b"], gold=[0])

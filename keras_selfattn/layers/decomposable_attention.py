@@ -3,6 +3,7 @@ from keras import ops
 
 from keras_selfattn.layers import validation
 from keras_selfattn.layers.feed_forward_layer import FeedForwardLayer
+from keras_selfattn.layers.kept_steps import steps_of
 from keras_selfattn.layers.masking import masked_softmax
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
@@ -113,32 +114,38 @@ class DecomposableAttention(FeedForwardLayer):
         hypothesis = zero_masked(
             hypothesis, hypothesis_mask, self.compute_dtype
         )
-        scores = self.compute_scores(
-            premise, hypothesis, premise_mask, hypothesis_mask, training
-        )
-        outputs = ops.concatenate(
-            [
-                self.aggregate(
-                    premise, scores[0], hypothesis, premise_mask, training
-                ),
-                self.aggregate(
-                    hypothesis, scores[1], premise, hypothesis_mask, training
-                ),
-            ],
-            axis=-1,
-        )
+        sides = (premise, hypothesis)
+        steps = [
+            steps_of(mask, training) for mask in (premise_mask, hypothesis_mask)
+        ]
+        packed = [
+            each.pack(words) for each, words in zip(steps, sides, strict=True)
+        ]
+        attended = [
+            each.unpack(self.run_network(words, self.attend, training))
+            for each, words in zip(steps, packed, strict=True)
+        ]
+        scores = self.compute_scores(attended, premise_mask, hypothesis_mask)
+        outputs = []
+        for words, others, by_word, each in zip(
+            packed, sides[::-1], scores, steps, strict=True
+        ):
+            counterparts = ops.matmul(ops.cast(by_word, others.dtype), others)
+            compared = self.run_network(
+                ops.concatenate([words, each.pack(counterparts)], axis=-1),
+                self.compare,
+                training,
+            )
+            # In float32, because a long sentence overflows float16.
+            compared = ops.cast(each.unpack(compared), "float32")
+            outputs.append(ops.cast(ops.sum(compared, axis=1), words.dtype))
+        outputs = ops.concatenate(outputs, axis=-1)
         return (outputs, scores) if return_attention_scores else outputs
 
-    def compute_scores(
-        self, premise, hypothesis, premise_mask, hypothesis_mask, training
-    ):
+    def compute_scores(self, attended, premise_mask, hypothesis_mask):
         """Scores `(batch, n_p, n_h)` and `(batch, n_h, n_p)`, in float32."""
-        logits = ops.matmul(
-            self.run_network(premise, self.attend, training),
-            ops.transpose(
-                self.run_network(hypothesis, self.attend, training), (0, 2, 1)
-            ),
-        )
+        premise, hypothesis = attended
+        logits = ops.matmul(premise, ops.transpose(hypothesis, (0, 2, 1)))
         mask = ops.logical_and(
             ops.expand_dims(premise_mask, 2),
             ops.expand_dims(hypothesis_mask, 1),
@@ -146,18 +153,6 @@ class DecomposableAttention(FeedForwardLayer):
         by_premise = masked_softmax(logits, mask, axis=2)
         by_hypothesis = masked_softmax(logits, mask, axis=1)
         return by_premise, ops.transpose(by_hypothesis, (0, 2, 1))
-
-    def aggregate(self, words, scores, others, mask, training):
-        """The words compared with what they look at, and summed up."""
-        counterparts = ops.matmul(ops.cast(scores, others.dtype), others)
-        compared = self.run_network(
-            ops.concatenate([words, counterparts], axis=-1),
-            self.compare,
-            training,
-        )
-        # In float32, because a long sentence overflows float16.
-        compared = ops.cast(zero_masked(compared, mask), "float32")
-        return ops.cast(ops.sum(compared, axis=1), words.dtype)
 
     def compute_mask(self, inputs, mask=None):
         # The steps are summed up: nothing is left to mask.

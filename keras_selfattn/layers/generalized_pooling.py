@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from keras_selfattn.layers import validation
+from keras_selfattn.layers.kept_steps import steps_of
 from keras_selfattn.layers.kernel_layer import KernelLayer
 from keras_selfattn.layers.masking import masked_softmax
 from keras_selfattn.layers.masking import validate_mask
@@ -55,6 +56,8 @@ class GeneralizedPooling(KernelLayer):
             Where `None`, the mask that comes with the inputs is used; without
             one all steps count. Masked steps get scores of exactly 0, and a
             row without any step gives zeros.
+        training: Boolean, whether the layer is being trained, which changes
+            no number: masked steps may then be skipped.
         return_attention_scores: Boolean, whether to return the attention
             scores as well. Defaults to `False`.
 
@@ -130,10 +133,12 @@ class GeneralizedPooling(KernelLayer):
         if self.use_bias:
             self.score_bias = self.add_bias("score_bias", (heads, features))
 
-    def call(self, inputs, mask=None, return_attention_scores=False):
+    def call(
+        self, inputs, mask=None, training=None, return_attention_scores=False
+    ):
         mask = validate_mask(mask, inputs)
         inputs = zero_masked(inputs, mask, self.compute_dtype)
-        scores = self.compute_scores(inputs, mask)
+        scores = self.compute_scores(inputs, mask, training)
         states = ops.cast(inputs, "float32")
         embedding = ops.stack(
             [ops.sum(head * states, axis=1) for head in scores], axis=1
@@ -144,8 +149,10 @@ class GeneralizedPooling(KernelLayer):
         embedding = ops.cast(embedding, inputs.dtype)
         return (embedding, scores) if return_attention_scores else embedding
 
-    def compute_scores(self, inputs, mask):
+    def compute_scores(self, inputs, mask, training):
         """A list of each head's scores `(batch, n, D)`, in float32."""
+        steps = steps_of(mask, training)
+        inputs = steps.pack(inputs)
 
         def by_head(weight):
             return ops.unstack(ops.cast(weight, inputs.dtype), self.num_heads)
@@ -166,7 +173,7 @@ class GeneralizedPooling(KernelLayer):
             logits = ops.matmul(self.activation(hidden), score_kernels[head])
             if self.use_bias:
                 logits = logits + score_biases[head]
-            scores.append(masked_softmax(logits, mask, axis=1))
+            scores.append(masked_softmax(steps.unpack(logits), mask, axis=1))
         return scores
 
     def add_penalties(self, scores, embedding):

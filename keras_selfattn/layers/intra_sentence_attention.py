@@ -3,6 +3,7 @@ from keras import ops
 
 from keras_selfattn.layers import validation
 from keras_selfattn.layers.feed_forward_layer import FeedForwardLayer
+from keras_selfattn.layers.kept_steps import steps_of
 from keras_selfattn.layers.masking import masked_softmax
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
@@ -109,7 +110,10 @@ class IntraSentenceAttention(FeedForwardLayer):
 
     def compute_scores(self, inputs, mask, training):
         """Attention scores `(batch, n, n)`, in float32."""
-        hidden = self.run_network(inputs, self.attention, training)
+        steps = steps_of(mask, training)
+        hidden = steps.unpack(
+            self.run_network(steps.pack(inputs), self.attention, training)
+        )
         logits = ops.matmul(hidden, ops.transpose(hidden, (0, 2, 1)))
         logits = ops.cast(logits, "float32") + self.distance_biases(mask)
         both_kept = ops.logical_and(

@@ -12,22 +12,19 @@ first, with rows joining where their texts end.
 
 import tensorflow as tf
 
+from keras_selfattn.layers import packed_steps
+
 
 def is_faster(dtype):
     """Whether to take this module where Keras's own loops would do as well.
 
-    cuDNN is faster on a GPU. XLA can't compile products of as many rows as a
-    batch happens to need.
+    On a GPU that is cuDNN.
     """
-    return (
-        dtype in ("float32", "bfloat16")
-        and not tf.config.list_logical_devices("GPU")
-        and tf.__internal__.get_enclosing_xla_context() is None
-    )
+    return dtype in ("float32", "bfloat16") and packed_steps.is_faster()
 
 
-class PackedSteps:
-    """Where the kept steps of a batch lie, packed.
+class PackedSteps(packed_steps.KeptSteps):
+    """Where the kept steps of a batch lie, packed step by step.
 
     Args:
         mask: Boolean tensor of shape `(batch, n)`, True where a step counts.
@@ -38,6 +35,7 @@ class PackedSteps:
     """
 
     def __init__(self, mask):
+        super().__init__(mask)
         lengths = tf.math.count_nonzero(mask, axis=1, dtype="int32")
         order = tf.argsort(lengths, direction="DESCENDING", stable=True)
         # Loops without a step would leave arrays with nothing to join.
@@ -48,18 +46,8 @@ class PackedSteps:
         self.rows = tf.math.count_nonzero(there, axis=1, dtype="int32")
         # Kept steps are numbered along the rows, and padding has no number.
         self._places = tf.gather(
-            tf.where(mask), tf.boolean_mask(firsts + steps, there)
+            self._places, tf.boolean_mask(firsts + steps, there)
         )
-        self._shape = tf.shape(mask, out_type="int64")
-
-    def pack(self, inputs):
-        """Steps of shape `(kept, D)` from inputs `(batch, n, D)`."""
-        return tf.gather_nd(inputs, self._places)
-
-    def unpack(self, packed):
-        """Undoes `pack`, with zeros at masked steps."""
-        shape = [*tf.unstack(self._shape), packed.shape[1]]
-        return tf.scatter_nd(self._places, packed, shape)
 
 
 def bidirectional_lstm(inputs, rows, forward, backward, training):

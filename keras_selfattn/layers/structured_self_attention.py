@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from keras_selfattn.layers import validation
+from keras_selfattn.layers.kept_steps import steps_of
 from keras_selfattn.layers.kernel_layer import KernelLayer
 from keras_selfattn.layers.masking import masked_softmax
 from keras_selfattn.layers.masking import validate_mask
@@ -41,6 +42,8 @@ class StructuredSelfAttention(KernelLayer):
             Where `None`, the mask that comes with the inputs is used; without
             one all steps count. Masked steps get scores of exactly 0, and a
             row without any step gives zeros.
+        training: Boolean, whether the layer is being trained, which changes
+            no number: masked steps may then be skipped.
         return_attention_scores: Boolean, whether to return the attention
             scores as well. Defaults to `False`.
 
@@ -101,26 +104,28 @@ class StructuredSelfAttention(KernelLayer):
             )
             self.score_bias = self.add_bias("score_bias", (self.num_heads,))
 
-    def call(self, inputs, mask=None, return_attention_scores=False):
+    def call(
+        self, inputs, mask=None, training=None, return_attention_scores=False
+    ):
         mask = validate_mask(mask, inputs)
         inputs = zero_masked(inputs, mask, self.compute_dtype)
-        scores = self.compute_scores(inputs, mask)
+        scores = self.compute_scores(inputs, mask, training)
         if self.attention_regularizer is not None:
             self.add_loss(self.attention_regularizer(scores))
         embedding = ops.matmul(ops.cast(scores, inputs.dtype), inputs)
         return (embedding, scores) if return_attention_scores else embedding
 
-    def compute_scores(self, inputs, mask):
+    def compute_scores(self, inputs, mask, training):
         """Attention scores `(batch, num_heads, n)`, in float32."""
-        hidden = ops.matmul(inputs, self.hidden_kernel)
+        steps = steps_of(mask, training)
+        hidden = ops.matmul(steps.pack(inputs), self.hidden_kernel)
         if self.use_bias:
             hidden = hidden + self.hidden_bias
         logits = ops.matmul(ops.tanh(hidden), self.score_kernel)
         if self.use_bias:
             logits = logits + self.score_bias
-        return masked_softmax(
-            ops.transpose(logits, (0, 2, 1)), ops.expand_dims(mask, 1), axis=-1
-        )
+        logits = ops.transpose(steps.unpack(logits), (0, 2, 1))
+        return masked_softmax(logits, ops.expand_dims(mask, 1), axis=-1)
 
     def compute_mask(self, inputs, mask=None):
         # The steps are summed up: nothing is left to mask.

@@ -95,6 +95,11 @@ class Classifier(keras.Model):
             ).items()
         }
 
+    @property
+    def gives_logits(self):
+        """Whether the outputs are logits, and no probabilities yet."""
+        return self._arguments["activation"] is None
+
     def attention_model(self):
         """A model of the same inputs that gives the attention scores."""
         return keras.Model(

@@ -17,6 +17,8 @@ class Bfloat16Classifier(ReducedClassifier):
         model: A built classifier.
     """
 
+    precision = "bfloat16"
+
     def __init__(self, model):
         before = keras.config.dtype_policy()
         keras.config.set_dtype_policy("mixed_bfloat16")

@@ -18,6 +18,8 @@ def model_card(model):
         "Vocabulary": f"{model.preprocessor.vocabulary_size():,} ids",
         "Weights": f"{model.count_params():,}",
     }
+    if hasattr(model, "precision"):
+        facts["Precision"] = model.precision
     record = getattr(model, "training_record", None) or {}
     if record.get("vectors"):
         record = {**record, "vectors": pathlib.Path(record["vectors"]).name}

@@ -29,6 +29,8 @@ class Int8Classifier(ReducedClassifier):
         weights: List of all variables.
     """
 
+    precision = "int8"
+
     def __init__(self, model):
         super().__init__(type(model).from_config(model.get_config()), model)
         self.quantized, self.skipped = [], []

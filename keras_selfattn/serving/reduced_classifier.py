@@ -12,6 +12,7 @@ class ReducedClassifier:
         origin: The classifier it is a copy of.
 
     Attributes:
+        precision: Str, of the weights, set by subclasses.
         weights: List of all variables, for subclasses to fill.
     """
 

@@ -88,34 +88,44 @@ def compare(model, reduced, records, batch_size=64):
         A `Comparison`.
 
     Raises:
-        ValueError: If there are no records.
+        ValueError: If there are no records, or a label that the model does
+            not know.
     """
+    ids = {label: i for i, label in enumerate(model.labels)}
     gold = []
 
     def texts():
-        for text, label in records:
-            gold.append(label)
+        for row, (text, label) in enumerate(records, start=1):
+            if label not in ids:
+                raise ValueError(
+                    f"Unknown label of text {row}: the model knows "
+                    f"{', '.join(ids)}. Received: {label!r}"
+                )
+            gold.append(ids[label])
             yield text
 
     ours, theirs = itertools.tee(texts())
     right, reduced_right, same, difference = 0, 0, 0, 0.0
-    pairs = zip(
+    batches = zip(
         predict(model, ours, batch_size),
         predict(reduced, theirs, batch_size),
         strict=True,
     )
     rows = 0
-    for (_, full), (_, few) in pairs:
-        labels = [model.labels[i] for i in full.argmax(axis=-1)]
-        reduced_labels = [model.labels[i] for i in few.argmax(axis=-1)]
-        expected = gold[rows : rows + len(full)]
-        right += sum(map(str.__eq__, labels, expected))
-        reduced_right += sum(map(str.__eq__, reduced_labels, expected))
-        same += sum(map(str.__eq__, labels, reduced_labels))
+    for (_, full), (_, few) in batches:
+        expected = np.array(gold[rows : rows + len(full)])
+        answers, reduced_answers = full.argmax(axis=-1), few.argmax(axis=-1)
+        right += np.sum(answers == expected)
+        reduced_right += np.sum(reduced_answers == expected)
+        same += np.sum(answers == reduced_answers)
         difference = max(difference, float(np.abs(full - few).max()))
         rows += len(full)
     if not rows:
         raise ValueError("There is nothing to compare: no text was given")
     return Comparison(
-        rows, right / rows, reduced_right / rows, same / rows, difference
+        rows,
+        float(right / rows),
+        float(reduced_right / rows),
+        float(same / rows),
+        difference,
     )

@@ -13,6 +13,7 @@ from keras_selfattn import training
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.tuning.spaces import SPACES
+from keras_selfattn.tuning.spaces import Values
 from keras_selfattn.tuning.spaces import make_choices
 
 # What the texts were made into ids with is the same in all trials.
@@ -53,11 +54,8 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
         self.seed = seed
         self.vectors = vectors
         self.patience = patience
-        self._training = training.training_values(values, {})
-        self._model = dict(values.model)
-        every = {**_default_arguments(self.class_name), **self._model}
-        every.update(self._training)
-        _check_arguments(arguments, every)
+        self._preset = values
+        own = {**_default_arguments(self.class_name), **values.model}
         self._fixed = {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in arguments.items()
@@ -68,8 +66,13 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             for entry in SPACES[self.class_name]
             if papers_space or entry.argument in arguments
         ]
-        self.choices = make_choices(space, every, arguments)
-        training.check_training_values(self.first_settings()["training"])
+        reachable = _optimizers(space, arguments, values)
+        _check_arguments(arguments, values, own, reachable)
+        space += _optimizer_values(space, arguments)
+        own.update(
+            _optimizer_defaults(), **training.training_values(values, {})
+        )
+        self.choices = make_choices(space, own, arguments)
 
     def settings(self, hp):
         """All values of a trial, as `settings.json` of a run holds them.
@@ -85,12 +88,17 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
         chosen = dict(self._fixed)
         for choice in self.choices:
             chosen.update(choice.declare(hp))
-        model, values = dict(self._model), dict(self._training)
+        optimizer = chosen.get("optimizer", self._preset.training["optimizer"])
+        taken = training.value_names(optimizer)
+        model, values = dict(self._preset.model), {}
         for name, value in chosen.items():
-            (values if name in values else model)[name] = value
+            if name in taken:
+                values[name] = value
+            elif not training.is_training_value(name):
+                model[name] = value
         return {
             "model": model,
-            "training": _for_optimizer(values, self._training["optimizer"]),
+            "training": training.training_values(self._preset, values),
         }
 
     def build(self, hp):
@@ -239,9 +247,10 @@ class SentenceHyperModel(_ClassifierHyperModel):
             end a trial.
         papers_space: Boolean, whether arguments that are not given are
             searched in the papers' values. Otherwise they stay the preset's.
-        **arguments: Arguments of the model, and training values of the
-            preset such as `learning_rate`. A list is searched; anything else
-            is fixed, a tuple as well.
+        **arguments: Arguments of the model, and training values such as
+            `learning_rate`. A list is searched; anything else is fixed, a
+            tuple as well. What only one of several optimizers takes has no
+            effect with the others.
 
     Raises:
         ValueError: if the preset is of another class, if there is no
@@ -325,17 +334,60 @@ def _default_arguments(class_name):
     }
 
 
-def _check_arguments(arguments, known):
+def _optimizer_defaults():
+    return {
+        name: value
+        for optimizer in optimizers.OPTIMIZERS
+        for name, value in optimizers.defaults(optimizer).items()
+    }
+
+
+def _optimizers(space, arguments, preset):
+    """The optimizers that a search may come to."""
+    own = preset.training["optimizer"]
+    searched = {entry.argument: entry.values for entry in space}
+    given = arguments.get("optimizer", searched.get("optimizer", own))
+    return given if isinstance(given, list) else [given]
+
+
+def _optimizer_values(space, arguments):
+    """Arguments of optimizers to search beyond a space, by who takes them."""
+    known = {entry.argument for entry in space}
+    return [
+        Values(
+            name,
+            {
+                optimizer: value
+                for optimizer in optimizers.OPTIMIZERS
+                if name in optimizers.argument_names(optimizer)
+            },
+            "optimizer",
+        )
+        for name, value in arguments.items()
+        if isinstance(value, list)
+        and name not in known
+        and name in _optimizer_defaults()
+    ]
+
+
+def _check_arguments(arguments, preset, known, reachable):
     for name, value in arguments.items():
-        if name not in known:
+        if training.is_training_value(name):
+            taking = [
+                optimizer
+                for optimizer in reachable
+                if name in training.value_names(optimizer)
+            ]
+            for optimizer in taking or reachable[:1]:
+                for each in value if isinstance(value, list) else [value]:
+                    training.training_values(
+                        preset, {"optimizer": optimizer, name: each}
+                    )
+        elif name not in known:
             raise ValueError(
-                "There is no such argument of the model, nor training value "
-                f"of the preset: {name!r}. Known ones: "
-                f"{', '.join(sorted(known))}"
+                "There is no such training value, nor argument of the model: "
+                f"{name!r}. The model takes {', '.join(sorted(known))}"
             )
-        if name == "optimizer":
-            for each in value if isinstance(value, list) else [value]:
-                optimizers.argument_names(each)
         if isinstance(value, list):
             if name in OF_THE_TEXTS or name == "epochs":
                 raise ValueError(
@@ -347,17 +399,6 @@ def _check_arguments(arguments, known):
                     f"A search needs at least one value of {name!r}. "
                     "Received an empty list"
                 )
-
-
-def _for_optimizer(values, own):
-    """Training values without what only the preset's optimizer takes."""
-    taken = optimizers.argument_names(values["optimizer"])
-    given = optimizers.argument_names(own)
-    return {
-        name: value
-        for name, value in values.items()
-        if name in taken or name not in given
-    }
 
 
 def _in_batches_of(size, dataset):

@@ -164,7 +164,8 @@ def draw(path, results, choices):
     """Draw the trials as parallel coordinates, a line a trial.
 
     Each argument that was varied has an axis, and the dev accuracy the last
-    one. The best trial is the thick line and the first one is dashed.
+    one. The better a trial, the darker its line; the best is the thick one
+    and the first is dashed.
 
     Args:
         path: Path of the PNG file.
@@ -175,8 +176,6 @@ def draw(path, results, choices):
         ImportError: if there is no matplotlib.
     """
     try:
-        from matplotlib.cm import ScalarMappable
-        from matplotlib.colors import Normalize
         from matplotlib.figure import Figure
     except ImportError as error:
         raise ImportError(
@@ -191,7 +190,6 @@ def draw(path, results, choices):
         low, high = low - 0.01, high + 0.01
     figure = Figure(figsize=(2.2 + 1.25 * len(axes), 5.2), layout="constrained")
     plot = figure.add_subplot()
-    colors = ScalarMappable(Normalize(low, high), "viridis_r")
     best = best_first(done)[0] if done else None
     for result in sorted(done, key=lambda r: r.accuracy):
         heights = [
@@ -201,11 +199,16 @@ def draw(path, results, choices):
             for _, names, axis in axes
         ]
         is_first = result.number == 1
-        heights.append((result.accuracy - low) / (high - low))
+        share = (result.accuracy - low) / (high - low)
+        heights.append(share)
         plot.plot(
             *_smooth(heights),
-            color="black" if is_first else colors.to_rgba(result.accuracy),
-            linewidth=3.5 if result is best else 1.2,
+            color="black" if is_first else line_color(share),
+            linewidth=3.5
+            if result is best
+            else 1.6
+            if is_first
+            else 0.8 + share,
             linestyle="--" if is_first else "-",
             zorder=3 if result is best or is_first else 2,
         )
@@ -249,6 +252,21 @@ def draw(path, results, choices):
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=110)
     files.write_bytes(path, picture.getvalue())
+
+
+def line_color(share):
+    """The color of a trial's line, dark gray to blue, readable on white.
+
+    Args:
+        share: Float from 0, for the worst trial, to 1, for the best.
+
+    Returns:
+        A tuple of red, green, blue and alpha.
+    """
+    from matplotlib import colormaps
+
+    # Made for eyes that see no red or no green; its light half is too pale.
+    return colormaps["cividis"](0.6 * (1 - share))
 
 
 _NO_EFFECT = "no effect"

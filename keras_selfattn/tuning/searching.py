@@ -233,6 +233,8 @@ def _prepare(
             "a list of values"
         )
     values = unsized.first_settings()
+    if values["model"] != models.get_preset(preset).model:
+        training.check_model_arguments(preset, values["model"])
     preprocessor, found = training.make_preprocessor(
         train_texts, values["training"], vectors, values["model"]
     )

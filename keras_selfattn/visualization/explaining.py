@@ -16,7 +16,6 @@ def explain(model, texts, gold=None, batch_size=32):
 
     Args:
         model: a `keras_selfattn.models.Classifier` with a preprocessor.
-            Outputs that are no probabilities are taken as logits.
         texts: iterable of str or, for a model of pairs, of pairs of str.
         gold: iterable of the true labels, as long as `texts`, or None. They
             are compared with `model.labels` as text.
@@ -47,15 +46,12 @@ def explain(model, texts, gold=None, batch_size=32):
 def _explain(model, texts, gold, batch_size):
     import tensorflow as tf
 
-    run = tf.function(
-        functools.partial(model.explanation_model(), training=False),
-        reduce_retracing=True,
-    )
+    run = _compiled(model)
     for batch in chunks(_rows(texts, gold), batch_size):
         texts = [text for text, _ in batch]
         views = run(model.preprocess(texts))
         outputs = tf.cast(views.pop("outputs"), tf.float32)
-        if not _are_probabilities(outputs.numpy()):
+        if model.gives_logits:
             outputs = tf.nn.softmax(outputs)
         labels = model.labels or [str(i) for i in range(outputs.shape[-1])]
         views = tf.nest.map_structure(
@@ -73,6 +69,25 @@ def _explain(model, texts, gold, batch_size):
                 labels=list(labels),
                 gold=label,
             )
+
+
+def _compiled(model):
+    """The model's answers and attention as a graph, kept for later calls.
+
+    What is quantized has other weights, and so another graph.
+    """
+    import tensorflow as tf
+
+    weights = list(model.weights)
+    kept, run = vars(model).get("_explaining", (None, None))
+    if kept is None or list(map(id, kept)) != list(map(id, weights)):
+        run = tf.function(
+            functools.partial(model.explanation_model(), training=False),
+            reduce_retracing=True,
+        )
+        # Keras tracks what is set as an attribute, and would export it.
+        vars(model)["_explaining"] = (weights, run)
+    return run
 
 
 def _tokens(preprocessor, texts):
@@ -149,7 +164,3 @@ def _rows(texts, gold):
                 f"{short}"
             )
         yield text, None if label is None else str(label)
-
-
-def _are_probabilities(rows):
-    return (rows >= 0).all() and (abs(rows.sum(axis=-1) - 1) < 1e-3).all()

@@ -12,6 +12,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
 from keras_selfattn import serving
+from keras_selfattn import training
 from keras_selfattn.layers import StackedBiLSTM
 from keras_selfattn.serving import graph
 from tests.serving.families import FAMILIES
@@ -175,12 +176,46 @@ def test_folder(exported, model):
     assert len(names) == 1 + len(model.trainable_variables)
 
 
-def test_graph_holds_no_path(exported):
-    graph = (exported / "saved_model.pb").read_bytes()
-    assert tempfile.gettempdir().encode() + b"/" not in graph
-    assert b"site-packages" not in graph
-    package = pathlib.Path(serving.__file__).parent
-    assert str(package).encode() not in graph
+def test_no_path_and_no_training_text_is_kept(tmp_path):
+    texts = [
+        (f"The pizza was {word}, said guest{row} of tableTwelve.", word)
+        for row in range(20)
+        for word in ("good", "bad")
+    ]
+    vectors = tmp_path / "word_vectors.txt"
+    vectors.write_text("good 0.1 0.2\nbad 0.3 0.4\n")
+    model = training.train(
+        "lin2017_yelp",
+        texts,
+        texts[:6],
+        tmp_path / "run",
+        vectors=vectors,
+        model_overrides={
+            "embedding_dim": 2,
+            "units": 2,
+            "attention_dim": 2,
+            "num_heads": 1,
+            "hidden_units": 2,
+            # Of them, too, only the vocabulary is kept.
+            "character_vocabulary_size": 12,
+        },
+        training_overrides={"epochs": 1, "min_count": 3},
+        verbose=0,
+    )
+    folder = serving.export(model, tmp_path / "served")
+    words = (folder / "assets/vocabulary.txt").read_text().split()
+    assert {"good", "pizza", "tabletwelve"} <= set(words)
+    for path in folder.rglob("*"):
+        kept = path.read_bytes() if path.is_file() else b""
+        for text in (
+            b"guest1",
+            b"pizza was",
+            bytes(tmp_path),
+            tempfile.gettempdir().encode() + b"/",
+            b"site-packages",
+            bytes(pathlib.Path(serving.__file__).parents[2]),
+        ):
+            assert text not in kept, path
 
 
 def test_tables_of_other_vocabularies_have_other_names(exported, tmp_path):

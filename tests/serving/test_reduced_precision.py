@@ -61,6 +61,8 @@ def test_export(model, tmp_path, precision):
     assert keras.config.dtype_policy() == before
     for weight, old in zip(model.get_weights(), weights, strict=True):
         np.testing.assert_array_equal(weight, old)
+    card = (folder / "assets.extra/model_card.md").read_text()
+    assert f"| Precision | {precision} |" in card
     counts = weights_by_type(folder)
     biases = sum(w.size for w in weights if w.ndim == 1)
     if precision == "int8":
@@ -168,6 +170,8 @@ def test_comparison(model):
     assert comparison.largest_difference == pytest.approx(difference, abs=1e-6)
     with pytest.raises(ValueError, match="nothing to compare"):
         serving.compare(model, reduced, [])
+    with pytest.raises(ValueError, match="label of text 2.*Received: 'three'"):
+        serving.compare(model, reduced, [records[0], ("good", "three")])
 
 
 def test_too_much_lost():
@@ -201,5 +205,7 @@ def test_command(model, tmp_path, capsys):
     assert "of 3 texts" in shown
     assert "int8" in weights_by_type(tmp_path / "served" / "1")
     assert path == str(tmp_path / "served" / "1")
+    card = (tmp_path / "served/1/assets.extra/model_card.md").read_text()
+    assert shown in card
     assert main([*arguments, "--reduced-precision=int8"]) == 2
     assert "--check" in capsys.readouterr().err

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from keras_selfattn import models
+from keras_selfattn import training
 from keras_selfattn import tuning
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.text import TextPreprocessor
@@ -180,6 +181,51 @@ def test_another_optimizer_does_without_what_it_does_not_take():
     assert model.optimizer.get_config()["initial_accumulator_value"] == 0.1
 
 
+def test_with_another_optimizer_the_rate_is_its_own():
+    hypermodel = make(optimizer="adam")
+    assert hypermodel.first_settings()["training"]["learning_rate"] == 0.001
+    # In the papers' space it is still searched.
+    hypermodel = make(optimizer="adam", papers_space=True)
+    codes = {choice.name: choice.codes for choice in hypermodel.choices}
+    assert codes["learning_rate"] == [4e-4, 1e-3, 2e-3]
+
+
+def test_training_values_that_the_preset_does_not_name():
+    preset = models.get_preset("lin2017_yelp")
+    overrides = {
+        "optimizer": "adam",
+        "beta_1": 0.8,
+        "global_clipnorm": 2.0,
+        "num_oov_indices": 3,
+        "prepend_null": True,
+        "steps_per_execution": 2,
+        "ema_momentum": 0.9,
+    }
+    hypermodel = make(**overrides)
+    settings = hypermodel.first_settings()
+    assert settings["training"] == training.training_values(preset, overrides)
+    assert "beta_1" not in settings["model"]
+    _, model = built(hypermodel)
+    assert model.optimizer.beta_1 == 0.8
+
+
+def test_an_argument_of_an_optimizer_is_searched_where_it_has_an_effect():
+    hypermodel = make(
+        optimizer=["sgd", "adam"],
+        beta_1=[0.8, 0.9],
+        weight_decay=[0.1, None],
+        epsilon=1e-3,
+    )
+    hp, model = built(hypermodel)
+    assert hp.values == {"optimizer": "sgd", "weight_decay": "null"}
+    hp, model = built(hypermodel, optimizer="adam")
+    # Keras's own, where it is among the values.
+    assert hp.values["beta_1"] == 0.9
+    assert model.optimizer.epsilon == 1e-3
+    hp, model = built(hypermodel, optimizer="adam", beta_1=0.8)
+    assert model.optimizer.beta_1 == 0.8
+
+
 def test_vectors_are_in_the_model():
     matrix = np.arange(66, dtype="float32").reshape(11, 6)
     has_vector = np.arange(11) > 1
@@ -337,6 +383,12 @@ def test_wrong_arguments():
         make(optimizer=["adam", "lion"])
     with pytest.raises(ValueError, match="batch_size=0"):
         make(batch_size=0)
+    with pytest.raises(ValueError, match="batch_size=0"):
+        make(batch_size=[4, 0])
+    with pytest.raises(ValueError, match="optimizer adam.*'momentum'"):
+        make(momentum=[0.5, 0.9])
+    with pytest.raises(ValueError, match="beta_1='x'"):
+        make(optimizer=["sgd", "adam"], beta_1=[0.9, "x"])
     with pytest.raises(ValueError, match="at least one value of 'units'"):
         make(units=[])
     with pytest.raises(ValueError, match="neither a preset"):

@@ -1,0 +1,121 @@
+"""The peers of the speed benchmark do the same work."""
+
+import numpy as np
+import pytest
+
+from benchmarks import speed
+from benchmarks.peers import measuring
+from benchmarks.peers import ours
+from benchmarks.peers import stock_keras
+from benchmarks.peers.workloads import WORKS
+from benchmarks.peers.workloads import make_rows
+from benchmarks.peers.workloads import multiply_adds
+
+SIZES = {
+    "vocabulary_size": 50,
+    "embedding_dim": 6,
+    "character_vocabulary_size": 11,
+    "units": 4,
+    "attention_dim": 5,
+    "num_heads": 3,
+    "interaction_units": 8,
+    "hidden_units": 7,
+    "projection_dim": 5,
+    "attend_units": 9,
+    "compare_units": 10,
+    "aggregate_units": 12,
+}
+
+
+def tiny(name):
+    work = WORKS[name]
+    changes = {}
+    for argument, size in SIZES.items():
+        value = work.arguments.get(argument)
+        if value is not None:
+            several = isinstance(value, list)
+            changes[argument] = [size] * len(value) if several else size
+    return work.changed(
+        changes,
+        batch_size=4,
+        lengths=((3, 4, 6), (2, 3, 5))[: len(work.lengths)],
+        fit_steps=min(work.fit_steps, 3),
+    )
+
+
+# W1v, W3s, W4b4 and the table differ from others in sizes alone.
+@pytest.mark.parametrize("name", ["W1", "W2", "W3", "W4", "W4i"])
+def test_ours_and_keras_have_the_same_weights(name):
+    work = tiny(name)
+    shapes = [
+        sorted(int(np.prod(weight.shape)) for weight in model.trainable_weights)
+        for model in (ours.build_model(work), stock_keras.build_model(work))
+    ]
+    assert sum(shapes[0]) == sum(shapes[1]) > 0
+
+
+@pytest.mark.parametrize("name", ["W1", "W4i"])
+def test_both_give_the_same_logits(name):
+    """With each weight of one value, whichever layer it is in."""
+    work = tiny(name)
+    features, _ = make_rows(work)
+    answers = []
+    for peer in (ours, stock_keras):
+        model = peer.build_model(work)
+        for weight in model.weights:
+            if not weight.dtype.startswith("float"):
+                continue
+            # Random, but the same for equal shapes.
+            rng = np.random.default_rng(list(weight.shape))
+            weight.assign(rng.normal(0, 0.3, weight.shape))
+        answers.append(np.asarray(model(features, training=False)))
+    np.testing.assert_allclose(*answers, rtol=1e-4, atol=1e-5)
+    assert np.ptp(answers[0]) > 1e-3
+
+
+def test_multiplications_by_hand():
+    work = tiny("W1").changed({"hidden_units": 2}, batch_size=1)
+    work = work.changed(lengths=((3, None, 3),))
+    # Of each of 3 words 6 features times 4 gates times 4 units and 4 states
+    # times as many, in 2 directions; 8 states times 5 hidden units times 3
+    # heads; then 3 x 8 features, 2 units and 5 classes.
+    words = 3 * (2 * (6 * 16 + 4 * 16) + 8 * 5 + 5 * 3 + 3 * 8)
+    expected = words + 3 * 8 * 2 + 2 * 5
+    features, _ = make_rows(work)
+    assert multiply_adds(work, features, False) == expected
+    assert multiply_adds(work, features, True) == 3 * expected
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["W1v", "W4b4"])
+def test_peers_take_turns(monkeypatch, name):
+    monkeypatch.setattr(measuring, "SAMPLE_SECONDS", 0.01)
+    monkeypatch.setattr(measuring, "QUIET_WAIT", 0.0)
+    work = tiny(name)
+    peers = speed.peers_of(name, work, with_torch=False)
+    results, facts = speed.compare(name, work, peers, speed.TASKS, 2)
+    assert facts["ours"]["trainable"] == facts["Keras"]["trainable"]
+    for task, found in results.items():
+        rows = list(speed.rows_of(name, work, task, found, facts, 1e9))
+        assert [row[:2] for row in rows] == [[name, "ours"], [name, "Keras"]]
+        for taken in found[0].values():
+            assert len(taken.seconds) == 2
+            assert taken.peak_mib > 100
+    losses = [taken.result for taken in results["train"][0].values()]
+    assert np.isfinite(losses).all()
+    assert max(losses) < 1.5 * min(losses)
+
+
+def test_a_peer_that_fails_says_why():
+    with pytest.raises(measuring.PeerError, match="no_such_peer"):
+        measuring.python_worker("no_such_peer", "Steps")
+
+
+def test_times_are_ratios_of_the_same_turn():
+    base, taken = (
+        measuring.Measured(seconds, seconds, (0, 0, 0), None, 1.0)
+        for seconds in ((1.0, 2.0, 4.0), (2.0, 3.0, 20.0))
+    )
+    assert taken.times(base) == (2.0, 1.5, 5.0)
+    assert speed.times_of(taken, base) == "2.00 (1.50 to 5.00)"
+    assert speed.times_of(base, base) == "1"
