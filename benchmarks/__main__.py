@@ -5,6 +5,17 @@ from benchmarks import faithfulness
 from benchmarks import generated
 from benchmarks import optimizers
 from benchmarks import penalties
+from benchmarks import serving
+from benchmarks import speed
 
-for benchmark in (penalties, bilstm, optimizers, generated, faithfulness):
+for benchmark in (
+    penalties,
+    bilstm,
+    optimizers,
+    serving,
+    generated,
+    faithfulness,
+):
     benchmark.main()
+for what in ("works", "latency", "scaling"):
+    speed.main([what])

@@ -367,7 +367,7 @@ COMMANDS = {
 }
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", nargs="?", choices=COMMANDS, default="works")
     parser.add_argument(
@@ -379,7 +379,7 @@ def main():
         "--torch", action=argparse.BooleanOptionalAction, default=True
     )
     parser.add_argument("--output", default="scaling.png", help="of scaling")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     options.tasks = [options.only] if options.only else TASKS
     COMMANDS[options.what](options)
 

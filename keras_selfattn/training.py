@@ -4,6 +4,7 @@ import contextlib
 import csv
 import io
 import json
+import math
 import pathlib
 import shutil
 import sys
@@ -46,6 +47,7 @@ _NOT_OPTIMIZER = (
     "min_count",
     "steps_per_execution",
     "ema_momentum",
+    "decay_epochs",
 )
 # Training values that presets may leave out.
 _DEFAULTS = {
@@ -59,9 +61,17 @@ _DEFAULTS = {
     # Of a moving average of the weights, which then are those evaluated and
     # kept; `None` for the weights themselves.
     "ema_momentum": None,
+    # Over so many epochs the learning rate falls to zero; `None` if it stays.
+    "decay_epochs": None,
 }
 # Training values that count something. Those of the preprocessor, it checks.
-_COUNTS = ("batch_size", "epochs", "steps_per_execution", "min_count")
+_COUNTS = (
+    "batch_size",
+    "epochs",
+    "steps_per_execution",
+    "min_count",
+    "decay_epochs",
+)
 _SWITCHES = ("lowercase", "prepend_null", "normalize_vectors")
 # Training values that a resumed run may change.
 _CHANGEABLE = ("epochs", "steps_per_execution")
@@ -105,8 +115,10 @@ def train(
         training_overrides: The same for the preset's training values. Every
             preset also takes `steps_per_execution`, the number of batches
             for which the model does not come back to Python, which changes
-            no number; and `ema_momentum`, such as 0.999, which has the moving
-            average of the weights evaluated and kept.
+            no number; `ema_momentum`, such as 0.999, which has the moving
+            average of the weights evaluated and kept; and `decay_epochs`,
+            the number of epochs over which the learning rate falls to zero,
+            epoch by epoch along a half cosine.
         callbacks: Further Keras callbacks.
         verbose: As in `fit` below.
 
@@ -188,7 +200,7 @@ def train(
             training["batch_size"],
             training["epochs"],
             seed,
-            callbacks,
+            [*learning_rate_decay(training), *callbacks],
             verbose,
         )
     return models.from_preset(run.folder)
@@ -306,7 +318,7 @@ def check_training_values(values):
     """
     for name in _COUNTS:
         value = values[name]
-        if name == "min_count" and value is None:
+        if name in ("min_count", "decay_epochs") and value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise ValueError(
@@ -428,6 +440,26 @@ def compile_model(model, training):
         metrics=["accuracy"],
         steps_per_execution=training.get("steps_per_execution", 1),
     )
+
+
+def learning_rate_decay(training):
+    """The callbacks that let the learning rate fall.
+
+    Args:
+        training: Dictionary of training values.
+
+    Returns:
+        A list of one callback, or of none without `decay_epochs`.
+    """
+    start, epochs = training["learning_rate"], training.get("decay_epochs")
+    if epochs is None:
+        return []
+
+    def rate(epoch, _):
+        share = min(epoch / epochs, 1.0)
+        return start * (1 + math.cos(math.pi * share)) / 2
+
+    return [keras.callbacks.LearningRateScheduler(rate)]
 
 
 def fit(

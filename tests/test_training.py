@@ -117,6 +117,29 @@ def test_a_resumed_run_ends_as_the_uninterrupted_one(run, tmp_path):
     assert_same_run(run[0], folder)
 
 
+def test_the_rate_falls_along_a_half_cosine_resumed_or_not(tmp_path):
+    def rates(name, **changes):
+        seen = []
+        callback = keras.callbacks.LambdaCallback(
+            on_epoch_end=lambda epoch, logs: seen.append(logs["learning_rate"])
+        )
+        overrides = {"epochs": 4, "batch_size": 16, "decay_epochs": 3}
+        train(
+            tmp_path / name,
+            training_overrides={**overrides, **changes},
+            callbacks=[callback],
+            resume=(tmp_path / name).exists(),
+        )
+        return seen
+
+    # Of the preset's 0.06.
+    expected = [0.06, 0.045, 0.015, 0.0]
+    assert rates("whole") == pytest.approx(expected, abs=1e-8)
+    assert rates("parts", epochs=2) == pytest.approx(expected[:2], abs=1e-8)
+    assert rates("parts") == pytest.approx(expected[2:], abs=1e-8)
+    assert_same_run(tmp_path / "whole", tmp_path / "parts")
+
+
 KILLED = """
 import sys
 import keras
@@ -335,6 +358,7 @@ def test_unknown_training_value(tmp_path):
     [
         ("min_count", -1),
         ("min_count", "often"),
+        ("decay_epochs", 0),
         ("batch_size", 0),
         ("batch_size", None),
         ("epochs", 0),

@@ -161,6 +161,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
         values = self.settings(hp)["training"]
         size = values["batch_size"]
         callbacks = [
+            *training.learning_rate_decay(values),
             *callbacks,
             keras.callbacks.TerminateOnNaN(),
             # The last one, so that those before it see the averages.

@@ -370,6 +370,15 @@ def test_averaged_weights_are_those_that_are_evaluated_and_kept():
         assert not np.array_equal(kept, last)
 
 
+def test_the_learning_rate_falls_in_a_trial():
+    hypermodel = make(decay_epochs=2, learning_rate=0.1)
+    hp, model = built(hypermodel)
+    history = hypermodel.fit(
+        hp, model, encode(8), validation_data=encode(4), epochs=2, verbose=0
+    )
+    assert history.history["learning_rate"] == pytest.approx([0.1, 0.05])
+
+
 def test_wrong_arguments():
     with pytest.raises(ValueError, match="preset of Decomposable.*lin2017"):
         tuning.DecomposableHyperModel("lin2017_yelp", 11, 2)
