@@ -228,13 +228,31 @@ def epoch(options):
     report.print({"One epoch": (header, rows)})
 
 
+# By name what takes the place of the arguments of W1.
+LATENCY = {
+    "W1": {},
+    # Where not nearly all weights are those of the first hidden layer.
+    "W1 with 100 hidden units": {"hidden_units": 100},
+}
+
+
 def latency(options):
     """One sentence of 40 words."""
+    report, tables = Report(), {}
+    for name, changes in LATENCY.items():
+        tables[f"Latency, {name}"] = latency_of(changes, options, report)
+    report.print(tables)
+
+
+def latency_of(changes, options, report):
+    """The header and rows of one work's table."""
     work = WORKS["W1"].changed(
-        {"activation": "softmax"}, batch_size=1, lengths=((40, None, 40),)
+        {"activation": "softmax", **changes},
+        batch_size=1,
+        lengths=((40, None, 40),),
     )
     text = " ".join(made_up_words(40))
-    rows, report = [], Report()
+    rows = []
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         text = {"work": work, "text": text}
@@ -280,7 +298,7 @@ def latency(options):
         )
     header = ["one sentence of 40 words", "ms"]
     header += [f"times {base}" for base in bases]
-    report.print({"Latency": ([*header, "processor ms"], rows)})
+    return [*header, "processor ms"], rows
 
 
 def scaling_works():

@@ -76,9 +76,53 @@ def bidirectional_lstm(inputs, rows, forward, backward, training):
 
 
 def _lstm(inputs, rows, kernel, recurrent_kernel, bias, go_backwards):
-    projected = tf.nn.bias_add(tf.matmul(inputs, kernel), bias)
-    states, *_ = _run(projected, rows, recurrent_kernel, go_backwards, False)
-    return states.concat()
+    def step_by_step(inputs, kernel, recurrent_kernel, bias):
+        projected = tf.nn.bias_add(tf.matmul(inputs, kernel), bias)
+        states, *_ = _run(
+            projected, rows, recurrent_kernel, go_backwards, False
+        )
+        return states.concat()
+
+    @tf.custom_gradient
+    def in_one_op(*arguments):
+        # TensorFlow's own gradient of this op is wrong.
+        def gradient(upstream):
+            with tf.GradientTape() as tape:
+                tape.watch(arguments)
+                states = step_by_step(*arguments)
+            return tape.gradient(states, arguments, upstream)
+
+        return _one_row(*arguments, go_backwards), gradient
+
+    arguments = inputs, kernel, recurrent_kernel, bias
+    if inputs.dtype != "float32":
+        return step_by_step(*arguments)
+    # Of a single text, most of the time would go by between the steps' ops.
+    return tf.cond(
+        tf.equal(rows[0], 1),
+        lambda: in_one_op(*arguments),
+        lambda: step_by_step(*arguments),
+    )
+
+
+def _one_row(inputs, kernel, recurrent_kernel, bias, go_backwards):
+    if go_backwards:
+        inputs = tf.reverse(inputs, [0])
+    units = recurrent_kernel.shape[0]
+    no_peephole = tf.zeros([units])
+    states = tf.raw_ops.BlockLSTMV2(
+        seq_len_max=tf.shape(inputs, out_type="int64")[0],
+        x=inputs[:, tf.newaxis],
+        cs_prev=tf.zeros([1, units]),
+        h_prev=tf.zeros([1, units]),
+        w=tf.concat([kernel, recurrent_kernel], axis=0),
+        wci=no_peephole,
+        wcf=no_peephole,
+        wco=no_peephole,
+        b=bias,
+        cell_clip=0.0,
+    ).h[:, 0]
+    return tf.reverse(states, [0]) if go_backwards else states
 
 
 def _trained_lstm(inputs, rows, kernel, recurrent_kernel, bias, go_backwards):

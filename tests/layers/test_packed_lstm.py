@@ -30,6 +30,8 @@ MASKS = {
     "holes": [[1, 0, 1, 0, 0, 1], [0, 1, 0, 1, 0, 0], [0, 0, 1, 1, 0, 0], FULL],
     "a row without steps": [[1, 1, 0, 1, 0, 0], [0] * 6, FULL, [0] * 6],
     "no step at all": [[0] * 6] * 4,
+    "a single row": [[0, 1, 1, 0, 1, 1]],
+    "a single row with steps": [[0] * 6, [1, 1, 1, 1, 0, 0], [0] * 6],
 }
 
 
