@@ -55,19 +55,37 @@ _SNLI_PART = {
 RECIPES = {
     "decomposable_snli_part": Recipe(
         "parikh2016_snli",
-        training={"batch_size": 32, "epochs": 34},
+        training={
+            "optimizer": "adam",
+            "learning_rate": 5e-4,
+            "decay_epochs": 24,
+            "epochs": 24,
+            "batch_size": 32,
+            # Rarer words would be learnt by heart.
+            "min_count": 10,
+        },
         **_SNLI_PART,
     ),
     "structured_snli_part": Recipe(
         "lin2017_snli",
         model={
+            "trainable_embeddings": False,
             "units": 150,
+            "attention_dim": 100,
             "num_heads": 8,
-            "interaction_units": 200,
-            "hidden_units": 400,
+            "attention_penalty": 0.03,
+            "interaction_units": 150,
+            "hidden_units": 300,
             "dropout": 0.2,
+            "encoder_dropout": 0.2,
         },
-        training={"optimizer": "adam", "learning_rate": 1e-3, "epochs": 10},
+        training={
+            "optimizer": "adam",
+            "learning_rate": 1e-3,
+            "decay_epochs": 10,
+            "epochs": 10,
+            "batch_size": 64,
+        },
         **_SNLI_PART,
     ),
     "generalized_snli_part": Recipe(

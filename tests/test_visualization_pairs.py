@@ -187,7 +187,7 @@ class TestExplain:
             keras.layers.Softmax()(made[:, 0, :2]),
             {"attention_scores": keras.layers.Softmax()(made)},
             {},
-            {},
+            {"activation": "softmax"},
         )
         counted.preprocessor = TextPreprocessor(
             ["a"], implementation="tensorflow"
