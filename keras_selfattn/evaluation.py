@@ -93,18 +93,13 @@ def evaluate(model, records, batch_size=64):
         ValueError: if there are no records, or a label that the model does
             not know.
     """
-    ids = {label: i for i, label in enumerate(model.labels)}
-    confusion = np.zeros((len(ids), len(ids)), dtype="int64")
+    classes = len(model.labels)
+    confusion = np.zeros((classes, classes), dtype="int64")
     gold = []
 
     def texts():
-        for row, (text, label) in enumerate(records, start=1):
-            if label not in ids:
-                raise ValueError(
-                    f"Unknown label of text {row}: the model knows "
-                    f"{', '.join(model.labels)}. Received: {label!r}"
-                )
-            gold.append(ids[label])
+        for (text, _), label_id in with_label_ids(records, model.labels):
+            gold.append(label_id)
             yield text
 
     for _, probabilities in predict(model, texts(), batch_size):
@@ -114,3 +109,27 @@ def evaluate(model, records, batch_size=64):
     if not confusion.sum():
         raise ValueError("There is nothing to evaluate: no text was given")
     return Evaluation(list(model.labels), confusion)
+
+
+def with_label_ids(records, labels):
+    """Each record with the number of its label.
+
+    Args:
+        records: Iterable of tuples that begin with a text and its label.
+        labels: The labels that a model knows, in the order of its outputs.
+
+    Yields:
+        Pairs of a record and an integer.
+
+    Raises:
+        ValueError: if a label is none of the model's.
+    """
+    ids = {label: i for i, label in enumerate(labels)}
+    for row, record in enumerate(records, start=1):
+        label = record[1]
+        if label not in ids:
+            raise ValueError(
+                f"Unknown label of text {row}: the model knows "
+                f"{', '.join(labels)}. Received: {label!r}"
+            )
+        yield record, ids[label]

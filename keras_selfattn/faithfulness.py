@@ -8,6 +8,7 @@ import keras
 import numpy as np
 
 from keras_selfattn import heads
+from keras_selfattn.evaluation import with_label_ids
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.decomposable_classifier import DecomposableClassifier
 from keras_selfattn.streams import chunks
@@ -326,15 +327,8 @@ class _Totals:
 
 
 def _numbered(records, labels):
-    ids = {label: i for i, label in enumerate(labels)}
-    for row, record in enumerate(records, start=1):
-        text, label = record[:2]
-        if label not in ids:
-            raise ValueError(
-                f"Unknown label of text {row}: the model knows "
-                f"{', '.join(labels)}. Received: {label!r}"
-            )
-        yield text, ids[label], getattr(record, "deciding", None)
+    for record, label_id in with_label_ids(records, labels):
+        yield record[0], label_id, getattr(record, "deciding", None)
 
 
 def _measure_batch(reader, batch, shares, random, totals):

@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 
 from keras_selfattn.evaluation import predict
+from keras_selfattn.evaluation import with_label_ids
 from keras_selfattn.serving.bfloat16 import Bfloat16Classifier
 from keras_selfattn.serving.int8 import Int8Classifier
 
@@ -91,17 +92,11 @@ def compare(model, reduced, records, batch_size=64):
         ValueError: If there are no records, or a label that the model does
             not know.
     """
-    ids = {label: i for i, label in enumerate(model.labels)}
     gold = []
 
     def texts():
-        for row, (text, label) in enumerate(records, start=1):
-            if label not in ids:
-                raise ValueError(
-                    f"Unknown label of text {row}: the model knows "
-                    f"{', '.join(ids)}. Received: {label!r}"
-                )
-            gold.append(ids[label])
+        for (text, _), label_id in with_label_ids(records, model.labels):
+            gold.append(label_id)
             yield text
 
     ours, theirs = itertools.tee(texts())
