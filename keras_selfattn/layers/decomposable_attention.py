@@ -127,8 +127,10 @@ class DecomposableAttention(FeedForwardLayer):
         ]
         scores = self.compute_scores(attended, premise_mask, hypothesis_mask)
         outputs = []
-        for words, others, by_word, each in zip(
-            packed, sides[::-1], scores, steps, strict=True
+        for words, others, by_word, each, mask in zip(
+            *(packed, sides[::-1], scores, steps),
+            (premise_mask, hypothesis_mask),
+            strict=True,
         ):
             counterparts = ops.matmul(ops.cast(by_word, others.dtype), others)
             compared = self.run_network(
@@ -137,7 +139,7 @@ class DecomposableAttention(FeedForwardLayer):
                 training,
             )
             # In float32, because a long sentence overflows float16.
-            compared = ops.cast(each.unpack(compared), "float32")
+            compared = zero_masked(each.unpack(compared), mask, "float32")
             outputs.append(ops.cast(ops.sum(compared, axis=1), words.dtype))
         outputs = ops.concatenate(outputs, axis=-1)
         return (outputs, scores) if return_attention_scores else outputs

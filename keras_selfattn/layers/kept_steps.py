@@ -2,8 +2,6 @@
 
 import keras
 
-from keras_selfattn.layers.masking import zero_masked
-
 
 def steps_of(mask, training):
     """The steps that a layer which treats each by itself computes.
@@ -23,23 +21,16 @@ def steps_of(mask, training):
 
         if packed_steps.is_faster():
             return packed_steps.KeptSteps(mask)
-    return AllSteps(mask)
+    return AllSteps()
 
 
 class AllSteps:
-    """Computes the masked steps too.
-
-    Args:
-        mask: Boolean tensor of shape `(batch, n)`, True where a step counts.
-    """
-
-    def __init__(self, mask):
-        self._mask = mask
+    """Computes the masked steps too."""
 
     def pack(self, inputs):
         """The inputs `(batch, n, D)` as they are."""
         return inputs
 
     def unpack(self, outputs):
-        """Outputs `(batch, n, D)` with zeros at masked steps."""
-        return zero_masked(outputs, self._mask)
+        """The outputs `(batch, n, D)` as they are, at masked steps too."""
+        return outputs
