@@ -490,7 +490,12 @@ def fit(
     if verbose == "auto":
         verbose = 1 if sys.stdout.isatty() else 2
     batches = train_data.batches(batch_size, shuffle=True, seed=seed)
-    run.restore(model, _data_checksum(train_data, dev_data))
+    data = _checksum(
+        array
+        for dataset in (train_data, dev_data)
+        for array in (dataset.labels, dataset.lengths)
+    )
+    run.restore(model, data)
     model.fit(
         batches,
         validation_data=dev_data.batches(batch_size),
@@ -590,7 +595,8 @@ class Run:
             model: The model.
             data: Integer, the checksum of the texts.
         """
-        self._checksums = {"fixed_weights": _checksum(model), "data": data}
+        fixed = _checksum(variable.numpy() for variable in _fixed(model))
+        self._checksums = {"fixed_weights": fixed, "data": data}
         if not self.history:
             return
         model.optimizer.build(model.trainable_variables)
@@ -675,18 +681,10 @@ def _fixed(model):
     ]
 
 
-def _data_checksum(*datasets):
+def _checksum(arrays):
     checksum = 0
-    for dataset in datasets:
-        for array in (dataset.labels, dataset.lengths):
-            checksum = zlib.crc32(np.ascontiguousarray(array), checksum)
-    return checksum
-
-
-def _checksum(model):
-    checksum = 0
-    for variable in _fixed(model):
-        checksum = zlib.crc32(np.ascontiguousarray(variable.numpy()), checksum)
+    for array in arrays:
+        checksum = zlib.crc32(np.ascontiguousarray(array), checksum)
     return checksum
 
 
