@@ -28,9 +28,8 @@ def encode(size):
 
 def built(hypermodel, **values):
     hp = keras_tuner.HyperParameters()
-    hypermodel.settings(hp)
+    # What is not among them comes to its default.
     hp.values.update(values)
-    hp.ensure_active_values()
     return hp, hypermodel.build(hp)
 
 
