@@ -35,6 +35,7 @@ def test_any_texts(family, data):
     assert_finite(client.Request(folder, rows).run(), rows)
 
 
+@pytest.mark.slow
 def test_a_huge_batch_and_a_huge_text():
     model, folder = exported("single")
     texts = rows_of(model)

@@ -48,6 +48,7 @@ def read_csv(folder):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_the_folder_is_that_of_a_run(found, tmp_path):
     model, folder = found
     record = model.training_record
@@ -70,6 +71,7 @@ def test_the_folder_is_that_of_a_run(found, tmp_path):
     assert [line.split(",")[0] for line in history[1:]] == ["1", "2"]
 
 
+@pytest.mark.slow
 def test_a_trial_is_what_train_does_with_its_values(found, tmp_path):
     model, _ = found
     record = model.training_record
@@ -93,6 +95,7 @@ def test_a_trial_is_what_train_does_with_its_values(found, tmp_path):
         assert (one == other).all()
 
 
+@pytest.mark.slow
 def test_the_trials_as_csv_and_picture(found):
     model, folder = found
     first, second, third = read_csv(folder)
@@ -111,6 +114,7 @@ def test_the_trials_as_csv_and_picture(found):
     assert (folder / "trials.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_tensorboard_has_a_row_for_each_trial(found):
     import tensorflow as tf
     from tensorboard.plugins.hparams import plugin_data_pb2
@@ -159,6 +163,7 @@ def arguments(data, output, *more):
     ]
 
 
+@pytest.mark.slow
 def test_the_command_and_going_on_with_it(data, tmp_path, capsys):
     given = arguments(
         data,
