@@ -17,11 +17,11 @@ EPOCHS = {
         *((*_SNLI, "sentence2"), 512),
     ),
     "SNLI, generalized pooling": (
-        *("W3s", 32, 100, "chen2018_snli"),
+        *("W3s", 32, 40, "chen2018_snli"),
         *((*_SNLI, "sentence2"), 512),
     ),
     "IMDB, structured self-attention": (
-        *("W1", 32, 100, "lin2017_yelp"),
+        *("W1", 32, 40, "lin2017_yelp"),
         *(("imdb/imdb_train.jsonl.gz", "text", "label"), 400),
     ),
 }
