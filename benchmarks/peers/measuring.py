@@ -143,8 +143,14 @@ def take_turns(workers, task, repeats, limits=None, first_calls=FIRST_CALLS):
     samples = {name: [] for name in counts}
     for turn in range(repeats):
         progress(f"{task}, turn {turn + 1} of {repeats}")
-        for name, count in counts.items():
-            samples[name].append(_sample(workers[name], task, count))
+        for name in list(samples):
+            try:
+                taken = _sample(workers[name], task, counts[name])
+            except PeerError as error:
+                failures[name] = str(error)
+                del samples[name]
+            else:
+                samples[name].append(taken)
     measured = {}
     for name, taken in samples.items():
         seconds, processor, others, peaks = zip(*taken, strict=True)
