@@ -111,6 +111,29 @@ def test_a_peer_that_fails_says_why():
         measuring.python_worker("no_such_peer", "Steps")
 
 
+class Failing:
+    """A worker that fails at its `last` call."""
+
+    def __init__(self, last):
+        self.last = last
+
+    def ask(self, name, count, limit=None):
+        self.last -= 1
+        if self.last == 0:
+            raise measuring.PeerError("gave up")
+        cost = {"seconds": 1.0, "processor": 1.0}
+        return {**cost, "result": 0.5, "peak_mib": 3.0}
+
+
+def test_a_peer_that_fails_in_its_turn_costs_its_own_row_only(monkeypatch):
+    monkeypatch.setattr(measuring, "QUIET_WAIT", 0.0)
+    workers = {"early": Failing(1), "late": Failing(4), "never": Failing(0)}
+    measured, failures = measuring.take_turns(workers, "train", repeats=3)
+    assert failures == {"early": "gave up", "late": "gave up"}
+    assert list(measured) == ["never"]
+    assert len(measured["never"].seconds) == 3
+
+
 def test_times_are_ratios_of_the_same_turn():
     base, taken = (
         measuring.Measured(seconds, seconds, (0, 0, 0), None, 1.0)
