@@ -494,7 +494,8 @@ def test_build_vocabulary_arguments():
         build_vocabulary(["a"], min_count=0)
 
 
-@settings(max_examples=20, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=50, deadline=None)
 @given(st.lists(any_text, max_size=5))
 def test_any_vocabulary_that_is_built_can_be_used(texts):
     vocabulary = build_vocabulary([*texts, string.printable])

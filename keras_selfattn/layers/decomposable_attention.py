@@ -115,9 +115,8 @@ class DecomposableAttention(FeedForwardLayer):
             hypothesis, hypothesis_mask, self.compute_dtype
         )
         sides = (premise, hypothesis)
-        steps = [
-            steps_of(mask, training) for mask in (premise_mask, hypothesis_mask)
-        ]
+        masks = (premise_mask, hypothesis_mask)
+        steps = [steps_of(each, training) for each in masks]
         packed = [
             each.pack(words) for each, words in zip(steps, sides, strict=True)
         ]
@@ -125,12 +124,10 @@ class DecomposableAttention(FeedForwardLayer):
             each.unpack(self.run_network(words, self.attend, training))
             for each, words in zip(steps, packed, strict=True)
         ]
-        scores = self.compute_scores(attended, premise_mask, hypothesis_mask)
+        scores = self.compute_scores(attended, *masks)
         outputs = []
         for words, others, by_word, each, mask in zip(
-            *(packed, sides[::-1], scores, steps),
-            (premise_mask, hypothesis_mask),
-            strict=True,
+            *(packed, sides[::-1], scores, steps, masks), strict=True
         ):
             counterparts = ops.matmul(ops.cast(by_word, others.dtype), others)
             compared = self.run_network(
