@@ -45,11 +45,16 @@ SETTINGS = {
         },
     ),
     "age": (
-        {"encoder_dropout": 0.7, "attention_penalty": 0.0},
+        {
+            "encoder_dropout": 0.7,
+            "attention_penalty": 0.0,
+            "character_vocabulary_size": 100,
+        },
         {
             # Who writes "i" for "I" tells an age by it.
             "lowercase": False,
             "epochs": 4,
+            "decay_epochs": 4,
             "batch_size": 128,
             "max_tokens": 200,
             "learning_rate": 1e-3,
