@@ -16,6 +16,7 @@ import numpy as np
 from keras_selfattn import models
 from keras_selfattn import optimizers
 from keras_selfattn.data.batches import EncodedDataset
+from keras_selfattn.data.induced_vectors import induce_word_vectors
 from keras_selfattn.data.word_vectors import load_word_vectors
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.files import restore_folder
@@ -45,6 +46,7 @@ _NOT_OPTIMIZER = (
     "num_oov_indices",
     "normalize_vectors",
     "min_count",
+    "induce_vectors",
     "steps_per_execution",
     "ema_momentum",
     "decay_epochs",
@@ -55,6 +57,8 @@ _DEFAULTS = {
     # How often a word without a pretrained vector must occur to have a vector
     # of its own; `None` where such words share those of unknown words.
     "min_count": 2,
+    # Whether that vector is induced from those of other words, or drawn.
+    "induce_vectors": False,
     # Python waits for the model once in so many batches. It changes no
     # number.
     "steps_per_execution": 8,
@@ -72,7 +76,12 @@ _COUNTS = (
     "min_count",
     "decay_epochs",
 )
-_SWITCHES = ("lowercase", "prepend_null", "normalize_vectors")
+_SWITCHES = (
+    "lowercase",
+    "prepend_null",
+    "normalize_vectors",
+    "induce_vectors",
+)
 # Training values that a resumed run may change.
 _CHANGEABLE = ("epochs", "steps_per_execution")
 
@@ -116,9 +125,12 @@ def train(
             preset also takes `steps_per_execution`, the number of batches
             for which the model does not come back to Python, which changes
             no number; `ema_momentum`, such as 0.999, which has the moving
-            average of the weights evaluated and kept; and `decay_epochs`,
-            the number of epochs over which the learning rate falls to zero,
-            epoch by epoch along a half cosine.
+            average of the weights evaluated and kept; `decay_epochs`, the
+            number of epochs over which the learning rate falls to zero,
+            epoch by epoch along a half cosine; `min_count`, how often a word
+            without a pretrained vector must occur to have one of its own;
+            and `induce_vectors`, whether that one is told from those of the
+            words around it and from its spelling.
         callbacks: Further Keras callbacks.
         verbose: As in `fit` below.
 
@@ -177,6 +189,8 @@ def train(
             overrides,
         )
         check_data(model, train_data, dev_data)
+        if training.get("induce_vectors"):
+            found = induce_vectors(train_data, preprocessor, *found)
         if found is not None:
             model.get_layer("word_vectors").load_vectors(
                 *found, normalize=training.get("normalize_vectors", False)
@@ -361,6 +375,11 @@ def make_preprocessor(texts, training, vectors, model):
         The preprocessor and, with `vectors`, the pair that
         `WordEmbedding.load_vectors` takes, otherwise `None`.
     """
+    if vectors is None and training.get("induce_vectors"):
+        raise ValueError(
+            "`induce_vectors` takes a file of pretrained word vectors. "
+            "Received: vectors=None"
+        )
     counts = count_words(_strings(texts), training["lowercase"])
     characters = None
     size = model.get("character_vocabulary_size")
@@ -400,6 +419,20 @@ def make_preprocessor(texts, training, vectors, model):
         _last_rows(matrix, rows, size),
         _last_rows(has_vector, rows, size),
     )
+
+
+def induce_vectors(data, preprocessor, vectors, found):
+    """The pair that `make_preprocessor` gives, with a vector for each word.
+
+    Args:
+        data: The `EncodedDataset` of the training texts.
+        preprocessor: The `TextPreprocessor` that encoded them.
+        vectors: The vectors of the pair.
+        found: Its booleans.
+    """
+    first = 1 + preprocessor.num_oov_indices + preprocessor.prepend_null
+    words = preprocessor.get_vocabulary()[first:]
+    return induce_word_vectors(data.token_stretches(), words, vectors, found)
 
 
 def _last_rows(array, rows, size):

@@ -367,6 +367,7 @@ def test_unknown_training_value(tmp_path):
         ("lowercase", "False"),
         ("prepend_null", 1),
         ("ema_momentum", "slow"),
+        ("induce_vectors", "yes"),
         ("momentum", "fast"),
         ("learning_rate", None),
         ("optimizer", ["sgd"]),
@@ -547,6 +548,48 @@ def test_fixed_vectors_are_not_in_the_checkpoint(tmp_path):
     write_vectors(tmp_path / "vectors.txt", ["was", "food"])
     with pytest.raises(ValueError, match="the word vectors it was started"):
         train(tmp_path / "run", resume=True, **arguments)
+
+
+def test_words_without_a_pretrained_vector_get_an_induced_one(tmp_path):
+    write_vectors(tmp_path / "vectors.txt", ["food", "was", "the"])
+    arguments = {
+        "vectors": tmp_path / "vectors.txt",
+        "model_overrides": FIXED,
+        "training_overrides": {
+            "epochs": 2,
+            "batch_size": 96,
+            "induce_vectors": True,
+        },
+    }
+    model = train(tmp_path / "run", **arguments)
+    table = model.get_layer("word_vectors").embeddings.numpy()
+    words = model.preprocessor.get_vocabulary()
+    known = [words.index(word) for word in ("food", "was", "the")]
+    # As `write_vectors` has them.
+    np.testing.assert_allclose(
+        table[known], [[0, 0.5, -1], [1, 0.5, -1], [2, 0.5, -1]]
+    )
+    length = np.sqrt(np.square(table[known]).sum(1).mean())
+    assert len(table) > 20
+    np.testing.assert_allclose(
+        np.linalg.norm(np.delete(table, [0, 1, *known], 0), axis=1),
+        length,
+        rtol=1e-5,
+    )
+    # All known vectors share two numbers, so the others have them too.
+    assert (table[2:, 2] < 0).all()
+
+    # Induced again, they are the same.
+    arguments["training_overrides"]["epochs"] = 3
+    train(tmp_path / "whole", **arguments)
+    train(tmp_path / "run", resume=True, **arguments)
+    assert_same_run(tmp_path / "whole", tmp_path / "run")
+
+
+def test_vectors_are_not_induced_from_none(tmp_path):
+    with pytest.raises(ValueError, match="`induce_vectors` takes a file of"):
+        train(tmp_path / "run", training_overrides={"induce_vectors": True})
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("trainable", [False, True])

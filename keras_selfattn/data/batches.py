@@ -20,6 +20,7 @@ _WINDOW_BATCHES = 100
 # Read at once: enough that Python's share of a batch is small, few enough
 # that the rows take little memory.
 _STRETCH_ROWS = 2048
+_STRETCH_TOKENS = 2**14
 _SIDES = {1: ("",), 2: ("premise_", "hypothesis_")}
 # Of a feature, the method of a preprocessor that tells the number of its ids.
 _SIZES = {
@@ -254,6 +255,27 @@ class EncodedDataset:
         dataset = dataset.prefetch(tf.data.AUTOTUNE)
         dataset.plan = plan
         return dataset
+
+    def token_stretches(self):
+        """The token ids of all texts, some texts at a time.
+
+        Yields:
+            Pairs of the ids of the texts, one text after the other, and the
+            number of tokens of each: integers `(tokens,)` and `(texts,)`.
+        """
+        for side, offsets in self._offsets.items():
+            start = 0
+            while start < len(self):
+                most = offsets[start] + _STRETCH_TOKENS
+                end = int(np.searchsorted(offsets, most, "right")) - 1
+                # A text may be longer than a stretch.
+                end = max(end, start + 1)
+                ids = _read(self._features[f"{side}token_ids"])
+                yield (
+                    np.asarray(ids[offsets[start] : offsets[end]]),
+                    np.diff(offsets[start : end + 1]),
+                )
+                start = end
 
     def _plan(self, batch_size, boundaries, shuffle, seed, drop_remainder):
         if not isinstance(batch_size, int) or batch_size < 1:

@@ -24,6 +24,7 @@ OF_THE_TEXTS = (
     "prepend_null",
     "num_oov_indices",
     "normalize_vectors",
+    "induce_vectors",
     "character_vocabulary_size",
 )
 

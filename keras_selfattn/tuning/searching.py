@@ -242,6 +242,8 @@ def _prepare(
     dev_data = EncodedDataset.from_texts(
         dev_texts, preprocessor, labels=train_data.label_names
     )
+    if values["training"].get("induce_vectors"):
+        found = training.induce_vectors(train_data, preprocessor, *found)
     of_the_texts = {}
     if found is not None:
         width = found[0].shape[1]

@@ -76,6 +76,31 @@ def test_order_and_content_without_shuffle(in_folder, tmp_path):
         )
 
 
+@pytest.mark.parametrize("in_folder", [False, True])
+def test_token_stretches(in_folder, tmp_path, monkeypatch):
+    # 30 and 20 tokens are more than one stretch holds.
+    monkeypatch.setattr("keras_selfattn.data.batches._STRETCH_TOKENS", 24)
+    records = [
+        (("7 8", "1"), "a"),
+        ((" ".join(["9"] * 30), "2 3"), "b"),
+        (("4 5 6", " ".join(["8"] * 20)), "a"),
+        (("5", "6"), "a"),
+    ]
+    dataset = EncodedDataset.from_texts(
+        records, preprocessor, folder=tmp_path if in_folder else None
+    )
+    found = [
+        (ids.tolist(), lengths.tolist())
+        for ids, lengths in dataset.token_stretches()
+    ]
+    assert found == [
+        ([7, 8], [2]),
+        ([9] * 30, [30]),
+        ([4, 5, 6, 5], [3, 1]),
+        ([1, 2, 3, *[8] * 20, 6], [1, 2, 20, 1]),
+    ]
+
+
 def test_lengths_and_labels():
     records = [("7", "b"), ("1 2 3", "a"), ("4 5", "b")]
     dataset = EncodedDataset.from_texts(records, tokens_only)

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -296,3 +297,25 @@ def test_the_table():
         ["1", "50.00%", "2 of 3", "1:01", "the preset's own values"],
         ["2", "failed", "3", "1:01", "out of memory: units=[4, 5]"],
     ]
+
+
+@pytest.mark.slow
+def test_vectors_are_induced_as_in_training(tmp_path):
+    (tmp_path / "vectors.txt").write_text("good 1 2 2\nbad -3 0 0\n")
+    model = search(
+        tmp_path / "found",
+        vectors=tmp_path / "vectors.txt",
+        epochs=1,
+        trials=1,
+        arguments={
+            **ARGUMENTS,
+            "embedding_dim": 3,
+            "units": [5],
+            "induce_vectors": True,
+            "trainable_embeddings": False,
+        },
+    )
+    table = model.get_layer("word_vectors").embeddings.numpy()
+    lengths = np.linalg.norm(table[2:], axis=1)
+    assert len(lengths) > 2
+    np.testing.assert_allclose(lengths, 3.0, rtol=1e-5)
