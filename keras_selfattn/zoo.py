@@ -55,14 +55,22 @@ _SNLI_PART = {
 RECIPES = {
     "decomposable_snli_part": Recipe(
         "parikh2016_snli",
+        model={
+            # Unknown words' vectors, as long as word2vec's.
+            "embeddings_initializer": {
+                "class_name": "RandomNormal",
+                "config": {"mean": 0.0, "stddev": 0.17},
+            },
+        },
         training={
             "optimizer": "adam",
-            "learning_rate": 5e-4,
-            "decay_epochs": 24,
-            "epochs": 24,
-            "batch_size": 32,
-            # Rarer words would be learnt by heart.
-            "min_count": 10,
+            "learning_rate": 1e-3,
+            "decay_epochs": 14,
+            "epochs": 14,
+            "batch_size": 64,
+            "normalize_vectors": False,
+            "min_count": 3,
+            "induce_vectors": True,
         },
         **_SNLI_PART,
     ),
