@@ -129,8 +129,8 @@ def train(
             number of epochs over which the learning rate falls to zero,
             epoch by epoch along a half cosine; `min_count`, how often a word
             without a pretrained vector must occur to have one of its own;
-            and `induce_vectors`, whether that one is told from those of the
-            words around it and from its spelling.
+            and `induce_vectors`, whether that one is predicted from those of
+            the words around it and from its spelling.
         callbacks: Further Keras callbacks.
         verbose: As in `fit` below.
 

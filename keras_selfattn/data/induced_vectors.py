@@ -7,7 +7,7 @@ import numpy as np
 _WINDOW = 5
 _NGRAM_LENGTHS = (3, 4, 5)
 _NGRAM_BUCKETS = 4096
-# Contexts tell more than spelling, of words that are common enough.
+# Spelling predicts less than contexts do, and has more features.
 _SPELLING_WEIGHT = 0.4
 _RIDGE = 0.4
 # Rows of a few thousand features are held at a time.
@@ -15,10 +15,10 @@ _CHUNK_WORDS = 1024
 
 
 def induce_word_vectors(stretches, words, vectors, found):
-    """Gives the words without a pretrained vector one that suits their use.
+    """Predicts vectors of the words that have no pretrained one.
 
     A ridge regression, fitted on the words that have a vector and weighted by
-    the logarithm of how often they occur, tells a word's vector from
+    the logarithm of how often they occur, predicts a word's vector from
 
     1. the mean of the pretrained vectors of up to five words on either side,
         over all places where the word stands, and

@@ -72,13 +72,13 @@ def reference(vectors):
     )
     result = vectors.astype("float64")
     for row in (3, 5, 7):
-        (told,) = regression.predict(features[row : row + 1])
+        (predicted,) = regression.predict(features[row : row + 1])
         length = np.sqrt((vectors[FOUND].astype("float64") ** 2).sum(1).mean())
-        result[row] = told * length / np.linalg.norm(told)
+        result[row] = predicted * length / np.linalg.norm(predicted)
     return result
 
 
-def test_the_regression_is_that_of_its_docstring():
+def test_the_regression_is_the_docstring_s():
     vectors = make_vectors()
     induced, found = induce_word_vectors(stretches(), WORDS, vectors, FOUND)
     np.testing.assert_allclose(induced, reference(vectors), atol=1e-5)
@@ -105,7 +105,7 @@ def test_how_the_texts_are_cut_changes_nothing(cuts, monkeypatch):
     np.testing.assert_allclose(cut, whole, atol=1e-6)
 
 
-def test_words_that_never_stand_beside_another_are_told_by_their_spelling():
+def test_a_word_without_contexts_is_predicted_from_its_spelling():
     texts = [(np.array([3, 4]), np.array([1, 1]))]
     vectors = np.zeros((6, 2), "float32")
     vectors[2:4] = [[3, 1], [1, 3]]
@@ -121,7 +121,7 @@ def test_words_that_never_stand_beside_another_are_told_by_their_spelling():
 
 
 @pytest.mark.parametrize("found", [np.zeros(8, bool), np.arange(8) == 2])
-def test_nothing_to_tell_from(found):
+def test_nothing_to_predict_from(found):
     # The one word with a vector is in no text.
     texts = [(np.array([3, 4, 3]), np.array([2, 1]))]
     vectors = np.ones((8, 3), "float32") * found[:, None]
@@ -129,7 +129,7 @@ def test_nothing_to_tell_from(found):
         induce_word_vectors(texts, WORDS, vectors, found)
 
 
-def test_hidden_vectors_are_told_better_than_by_the_mean(real_data):
+def test_hidden_vectors_are_predicted_better_than_by_the_mean(real_data):
     """Of SNLI's frequent words, a fifth without their vectors."""
     path = real_data / "vectors/word2vec_googlenews_8000x300.txt.gz"
     texts = Corpus(
