@@ -39,7 +39,7 @@ def induce_word_vectors(stretches, words, vectors, found):
         vector.
 
     Raises:
-        ValueError: if no word has a vector.
+        ValueError: if no word of the texts has a vector.
 
     References:
         - [Khodak et al., 2018](https://arxiv.org/abs/1805.05388), contexts

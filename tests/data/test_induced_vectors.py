@@ -46,8 +46,8 @@ def reference(vectors):
             around[row] += [vectors[other] for other in window if FOUND[other]]
     contexts = np.array(
         [
-            np.mean(vectors, 0, "float64") if vectors else np.zeros(3)
-            for vectors in around.values()
+            np.mean(context, 0, "float64") if context else np.zeros(3)
+            for context in around.values()
         ]
     )
     contexts -= contexts[FOUND].mean(0)
