@@ -158,6 +158,7 @@ def _write(model, folder, names, card):
     saved_model = saved_model_pb2.SavedModel.FromString(path.read_bytes())
     graph_def = saved_model.meta_graphs[0].graph_def
     graph.check(graph_def)
+    graph.forget_gradients(graph_def)
     graph.rename_tables(
         graph_def, _digest(folder / "assets", model.preprocessor.characters)
     )

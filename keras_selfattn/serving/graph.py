@@ -54,6 +54,18 @@ def rename_tables(graph, digest):
             node.attr["shared_name"].s = after.encode()
 
 
+def forget_gradients(graph):
+    """Takes out the names of gradients that are not saved with the graph.
+
+    For each of them, whoever loads the graph would be warned.
+
+    Args:
+        graph: A `GraphDef`, changed in place.
+    """
+    for node in nodes(graph):
+        node.attr.pop("_gradient_op_type", None)
+
+
 def op_libraries(graph):
     """The libraries of TF Text's ops that a graph calls.
 

@@ -1,4 +1,5 @@
 import json
+import logging
 import pathlib
 import shutil
 import subprocess
@@ -255,6 +256,12 @@ def test_tables_that_are_from_no_file_are_named_by_content():
     same, again, other = names
     assert same == again
     assert len({*same, *other}) == 4
+
+
+def test_loading_warns_of_nothing(exported, caplog):
+    with caplog.at_level(logging.WARNING):
+        tf.saved_model.load(str(exported))
+    assert caplog.messages == []
 
 
 def test_needs_text_ops(tmp_path, monkeypatch):
