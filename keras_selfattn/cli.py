@@ -5,6 +5,7 @@ import itertools
 import json
 import logging
 import pathlib
+import signal
 import sys
 
 from keras_selfattn.data import formats
@@ -21,9 +22,13 @@ def main(arguments=None):
 
     Returns:
         The exit code: 0; 1 where a row of a reproduction failed, 2 where an
-        input is at fault, 130 where the user interrupted.
+        input is at fault, 130 where the user interrupted. A terminated
+        process ends with 143.
     """
-    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:
+        # As an exception, so that what is half-written is cleared away.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+        arguments = sys.argv[1:]
     options = make_parser().parse_args(arguments)
     options.arguments = arguments
     try:
