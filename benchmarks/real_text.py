@@ -46,18 +46,24 @@ SETTINGS = {
     ),
     "age": (
         {
-            "encoder_dropout": 0.7,
+            "units": 150,
+            "encoder_dropout": 0.3,
+            "dropout": 0.3,
             "attention_penalty": 0.0,
             "character_vocabulary_size": 100,
+            # Tuned vectors learn the words of the training authors.
+            "trainable_embeddings": False,
         },
         {
+            "induce_vectors": True,
+            "min_count": 3,
             # Who writes "i" for "I" tells an age by it.
             "lowercase": False,
-            "epochs": 4,
-            "decay_epochs": 4,
+            "epochs": 10,
+            "decay_epochs": 10,
             "batch_size": 128,
             "max_tokens": 200,
-            "learning_rate": 1e-3,
+            "learning_rate": 2e-3,
             "ema_momentum": 0.998,
         },
     ),
@@ -101,7 +107,7 @@ def main():
     svm = linear_svm(list(train), list(dev))
     rows = [["linear SVM, tf-idf of 1- and 2-grams", mean_and_spread([svm])]]
     print(f"linear SVM: {svm:.2%}", flush=True)
-    regularization, recipe = SETTINGS[options.corpus]
+    model_settings, recipe = SETTINGS[options.corpus]
     chosen = [options.model] if options.model else MODELS
     for name in chosen:
         preset, changes = MODELS[name]
@@ -115,7 +121,7 @@ def main():
                     pathlib.Path(folder) / "run",
                     vectors=data / VECTORS,
                     seed=seed,
-                    model_overrides={**SHARED, **regularization, **changes},
+                    model_overrides={**SHARED, **changes, **model_settings},
                     training_overrides={"optimizer": "adam", **recipe},
                 )
             accuracies.append(model.training_record["dev_accuracy"])
