@@ -1,25 +1,61 @@
+import inspect
+
 import pytest
 
 from keras_selfattn import models
+from tests.models import paper_values
 
 
 def test_presets_are_the_rows_of_the_papers():
-    lin = [
-        f"lin2017_{corpus}{variant}"
-        for corpus in ("age", "yelp", "snli")
-        for variant in ("", "_pruned")
-    ] + [
-        f"lin2017_{encoder}_max_{corpus}"
-        for encoder in ("bilstm", "cnn")
-        for corpus in ("age", "yelp")
-    ]
-    chen = [
-        f"chen2018_{corpus}{pooling}"
-        for corpus in ("snli", "multinli", "age", "yelp")
-        for pooling in ("", "_max", "_mean", "_last")
-    ]
-    parikh = ["parikh2016_snli", "parikh2016_snli_intra"]
-    assert sorted(models.list_presets()) == sorted(lin + chen + parikh)
+    assert sorted(models.list_presets()) == sorted(paper_values.ROWS)
+
+
+# The value of another argument without which an argument has no effect.
+TAKES = {
+    "kernel_size": {"encoder": ("cnn",)},
+    "attention_dim": {"pooling": ("structured", "generalized")},
+    "num_heads": {"pooling": ("structured", "generalized")},
+    "attention_penalty": {"pooling": ("structured", "generalized")},
+    "parameter_penalty": {"pooling": ("generalized",)},
+    "embedding_penalty": {"pooling": ("generalized",)},
+    "margin": {"pooling": ("generalized",)},
+    "interaction_units": {"interaction": ("gated",)},
+    "hidden_units": {"row_units": (None,)},
+    "hidden_shortcut": {"row_units": (None,)},
+    "max_distance": {"intra_sentence": (True,)},
+}
+# They change the speed alone, or come from the data.
+NOT_OF_A_PAPER = {"vocabulary_size", "num_classes", "use_cudnn", "kwargs"}
+
+
+@pytest.mark.parametrize("name", paper_values.ROWS)
+def test_a_preset_has_the_values_of_its_paper(name):
+    class_name, expected, training, published = paper_values.ROWS[name]
+    preset = models.get_preset(name)
+    assert preset.class_name == class_name
+    parameters = inspect.signature(getattr(models, class_name)).parameters
+    # What the preset leaves out is the constructor's.
+    received = {
+        argument: preset.model.get(argument, parameter.default)
+        for argument, parameter in parameters.items()
+        if argument not in NOT_OF_A_PAPER
+        and all(
+            expected[other] in values
+            for other, values in TAKES.get(argument, {}).items()
+        )
+    }
+    assert received == {key: expected[key] for key in received}
+    assert set(preset.model) <= set(parameters)
+    assert preset.training == training
+    assert preset.published == published
+
+
+def test_presets_are_for_as_many_classes_as_their_corpora_have():
+    classes = {"age": 5, "yelp": 5, "snli": 3, "matched": 3, "mismatched": 3}
+    for name in models.list_presets():
+        preset = models.get_preset(name)
+        for corpus in preset.published:
+            assert preset.num_classes == classes[corpus], name
 
 
 def hidden_sizes(name):
