@@ -179,11 +179,8 @@ class _Reader:
 
         self.model = model
         self.nulls = int(model.preprocessor.prepend_null)
-        self.sides = ("",)
-        nothing = ""
-        if "premise_token_ids" in model.input:
-            self.sides = ("premise_", "hypothesis_")
-            nothing = ("", "")
+        self.sides = model.sides
+        nothing = "" if len(self.sides) == 1 else ("", "")
         self.empty = [
             {name: ids[0] for name, ids in side.items()}
             for side in self.split(self.read([nothing]))

@@ -77,7 +77,7 @@ def write_model_card(
 def _head(model, evaluation):
     record = model.training_record
     preset = models.get_preset(record["preset"])
-    kind = "pairs of texts" if "premise_token_ids" in model.input else "texts"
+    kind = "pairs of texts" if len(model.sides) > 1 else "texts"
     yield f"# {record['preset']}, trained on {record['train_rows']:,} {kind}"
     yield (
         f"A `{type(model).__name__}` of keras_selfattn that answers "

@@ -234,7 +234,7 @@ def check_data(model, train_data, dev_data):
             f"Received: {', '.join(map(repr, train_data.label_names))}"
         )
     kinds = ("single texts", "pairs of texts")
-    takes_pairs = "premise_token_ids" in model.input
+    takes_pairs = len(model.sides) > 1
     for data in (train_data, dev_data):
         if (data.lengths.ndim == 2) != takes_pairs:
             raise ValueError(

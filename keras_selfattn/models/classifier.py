@@ -13,6 +13,10 @@ WEIGHTS_FILE = "model.weights.h5"
 
 GROUPS = ("word vectors", "encoder", "pooling", "classifier")
 
+# What the names of the inputs of a sentence, and of a pair, begin with.
+SENTENCE = ("",)
+PAIR = ("premise_", "hypothesis_")
+
 
 class Classifier(keras.Model):
     """A functional model that gives class probabilities and its attention.
@@ -73,9 +77,7 @@ class Classifier(keras.Model):
                 f"The model {self.name!r} reads raw texts only with a "
                 "`preprocessor`. Received one without"
             )
-        prefixes = ("",)
-        if "premise_token_ids" in self.input:
-            prefixes = ("premise_", "hypothesis_")
+        prefixes = self.sides
         columns = [[text] if isinstance(text, str) else text for text in texts]
         for text in columns:
             if len(text) != len(prefixes):
@@ -94,6 +96,15 @@ class Classifier(keras.Model):
                 [text.encode("utf-8", "replace") for text in column]
             ).items()
         }
+
+    @property
+    def sides(self):
+        """What the names of the inputs of each sentence begin with.
+
+        A tuple: `("",)`, or `("premise_", "hypothesis_")` in a model of
+        pairs.
+        """
+        return PAIR if "premise_token_ids" in self.input else SENTENCE
 
     @property
     def gives_logits(self):

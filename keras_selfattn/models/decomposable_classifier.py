@@ -3,8 +3,8 @@ import keras
 from keras_selfattn import layers
 from keras_selfattn.layers import validation
 from keras_selfattn.models import blocks
+from keras_selfattn.models.classifier import PAIR
 from keras_selfattn.models.classifier import Classifier
-from keras_selfattn.models.sentence_pair_classifier import SIDES
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
@@ -127,7 +127,7 @@ class DecomposableClassifier(Classifier):
 
         # === Functional model ===
         inputs, sides, masks, within = {}, [], [], []
-        for side in SIDES:
+        for side in PAIR:
             inputs.update(blocks.token_inputs(side, words.has_characters))
             mask = blocks.padding_mask(inputs[f"{side}token_ids"])
             sentence = projection(words(inputs, side))

@@ -4,10 +4,10 @@ from keras import ops
 from keras_selfattn import layers
 from keras_selfattn.layers import validation
 from keras_selfattn.models import blocks
+from keras_selfattn.models.classifier import PAIR
 from keras_selfattn.models.classifier import Classifier
 
 INTERACTIONS = ("gated", "heuristic")
-SIDES = ("premise_", "hypothesis_")
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
@@ -119,7 +119,7 @@ class SentencePairClassifier(Classifier):
 
         # === Functional model ===
         inputs, states, masks = {}, [], []
-        for side in SIDES:
+        for side in PAIR:
             inputs.update(blocks.token_inputs(side, words.has_characters))
             mask = blocks.padding_mask(inputs[f"{side}token_ids"])
             states.append(encoder_layer(words(inputs, side), mask=mask))

@@ -46,6 +46,13 @@ def test_probabilities(model):
     np.testing.assert_allclose(outputs.numpy().sum(axis=-1), 1, rtol=1e-5)
 
 
+def test_sides_begin_the_names_of_the_inputs(model):
+    kinds = {name.removeprefix(model.sides[-1]) for name in model.input}
+    kinds &= {"token_ids", "char_ids"}
+    assert "token_ids" in kinds
+    assert set(model.input) == {s + kind for s in model.sides for kind in kinds}
+
+
 def test_padding_changes_nothing(model):
     inputs = inputs_for(model)
     plain = model(inputs)
