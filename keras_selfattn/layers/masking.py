@@ -71,26 +71,30 @@ def masked_softmax(logits, mask, axis):
     Returns:
         A float32 tensor of the shape of `logits`.
     """
+    if 0 in logits.shape:
+        # There is no maximum of nothing.
+        return ops.zeros_like(logits, dtype="float32")
     logits = ops.where(mask, ops.cast(logits, "float32"), _LOWEST)
     highest = ops.stop_gradient(ops.max(logits, axis=axis, keepdims=True))
     # Zeroing the exponent first keeps the gradient of `exp` finite.
     exponent = ops.where(mask, logits - highest, 0.0)
     weights = ops.where(mask, ops.exp(exponent), 0.0)
-    # The sum is at least 1 where any step is kept.
-    return weights / ops.maximum(
-        ops.sum(weights, axis=axis, keepdims=True), 1.0
-    )
+    total = ops.sum(weights, axis=axis, keepdims=True)
+    # The total is 0 or, as the highest counts 1, at least 1. Not a maximum
+    # with 1: where the two are equal, JAX and torch would halve the gradient.
+    return weights / ops.where(total > 0.0, total, 1.0)
 
 
 def masked_max(inputs, mask):
     """Maximum of `(B, n, D)` over the kept steps; zeros where none is."""
+    if 0 in inputs.shape:
+        # There is no maximum of nothing.
+        return ops.sum(inputs, axis=1)
     candidates = ops.where(expand_mask(mask, 3), inputs, float("-inf"))
     any_kept = ops.any(mask, axis=1, keepdims=True)
-    # A row without candidates would have a maximum of minus infinity.
-    candidates = ops.where(
-        ops.expand_dims(any_kept, -1), candidates, ops.zeros_like(inputs)
-    )
-    return ops.max(candidates, axis=1)
+    highest = ops.max(candidates, axis=1)
+    # A row without candidates has a maximum of minus infinity.
+    return ops.where(any_kept, highest, ops.zeros_like(highest))
 
 
 def masked_mean(inputs, mask):

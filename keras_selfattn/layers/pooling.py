@@ -88,13 +88,14 @@ class MaskedMaxPooling(MaskedPooling):
         return masked_max(inputs, mask)
 
     def compute_shares(self, inputs, mask):
-        candidates = ops.where(ops.expand_dims(mask, -1), inputs, float("-inf"))
-        steps = ops.expand_dims(ops.arange(ops.shape(inputs)[1]), -1)
-        chosen = ops.expand_dims(ops.argmax(candidates, axis=1), 1)
-        hits = ops.cast(
-            ops.equal(ops.cast(steps, chosen.dtype), chosen), "float32"
+        highest = ops.expand_dims(self.pool(inputs, mask), 1)
+        is_highest = ops.logical_and(
+            ops.expand_dims(mask, -1), ops.equal(inputs, highest)
         )
-        return ops.mean(hits, axis=-1) * ops.cast(mask, "float32")
+        # Of equal steps the first.
+        count = ops.cumsum(ops.cast(is_highest, "int32"), axis=1)
+        first = ops.logical_and(is_highest, ops.equal(count, 1))
+        return ops.mean(ops.cast(first, "float32"), axis=-1)
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")

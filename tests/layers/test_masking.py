@@ -6,6 +6,7 @@ import pytest
 from keras import ops
 
 from keras_selfattn.layers import masking
+from tests.gradients import value_and_gradients
 
 MASK = np.array([[True, False, True], [False, False, False]])
 
@@ -18,6 +19,45 @@ def test_softmax_by_hand():
         [[0.25, 0.0, 0.75], [0.0, 0.0, 0.0]],
         rtol=1e-6,
     )
+
+
+@pytest.mark.parametrize(
+    ("logits", "mask"),
+    [
+        # One step; and a highest score that rounds to 1.
+        ([[2.0, 5.0]], [[True, False]]),
+        ([[90.0, 1.0, 2.0]], [[True, True, True]]),
+    ],
+)
+def test_softmax_of_a_single_weight_has_no_gradient(logits, mask):
+    logits = keras.Variable(np.array(logits, "float32"))
+    mask = ops.convert_to_tensor(np.array(mask))
+    factors = ops.arange(3.0, 3.0 + logits.shape[1])
+    value, (gradient,) = value_and_gradients(
+        lambda: ops.sum(
+            factors
+            * masking.masked_softmax(ops.convert_to_tensor(logits), mask, -1)
+        ),
+        [logits],
+    )
+    assert value == 3.0
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-30)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (2, 0)])
+def test_nothing_has_a_softmax_of_nothing(shape):
+    logits = ops.zeros(shape, dtype="float16")
+    mask = ops.ones(shape, dtype="bool")
+    weights = masking.masked_softmax(logits, mask, -1)
+    assert tuple(weights.shape) == shape
+    assert keras.backend.standardize_dtype(weights.dtype) == "float32"
+
+
+@pytest.mark.parametrize("function", [masking.masked_max, masking.masked_mean])
+@pytest.mark.parametrize("shape", [(0, 3, 4), (2, 0, 4)])
+def test_nothing_is_pooled_to_zeros(function, shape):
+    pooled = function(ops.ones(shape), ops.ones(shape[:2], dtype="bool"))
+    assert ops.convert_to_numpy(pooled).tolist() == [[0.0] * 4] * shape[0]
 
 
 @pytest.mark.parametrize("size", [6e4, -6e4])
