@@ -55,10 +55,16 @@ class Orthogonality(keras.regularizers.Regularizer):
         squares = ops.sum(
             ops.square(ops.subtract(overlap, identity)), axis=(1, 2)
         )
-        return self.factor * ops.mean(squares)
+        return self.factor * _batch_mean(squares)
 
     def get_config(self):
         return {"factor": self.factor}
+
+
+def _batch_mean(penalties):
+    """The mean of one penalty a sentence, 0 of none."""
+    rows = ops.cast(ops.shape(penalties)[0], "float32")
+    return ops.sum(penalties) / ops.maximum(rows, 1.0)
 
 
 def validate_factor(value, name="factor"):
@@ -123,23 +129,53 @@ class HeadDiversity(keras.regularizers.Regularizer):
                 "...), of rank 3 or more. Received a tensor of shape "
                 f"{tuple(heads.shape)}"
             )
-        num_heads = heads.shape[1]
-        heads = ops.reshape(heads, (ops.shape(heads)[0], num_heads, -1))
-        # Products of the heads, not their differences, which are many times
-        # as large. Around their mean, because what heads share would drown
-        # the little in which they differ.
-        heads = heads - ops.mean(heads, axis=1, keepdims=True)
-        products = ops.matmul(heads, ops.transpose(heads, (0, 2, 1)))
-        squares = ops.sum(ops.square(heads), axis=-1)
-        distances = (
-            ops.expand_dims(squares, 1)
-            + ops.expand_dims(squares, 2)
-            - 2.0 * products
-        )
-        closeness = ops.relu(self.margin - ops.relu(distances))
-        pairs = np.triu(np.ones((num_heads, num_heads), "float32"), k=1)
-        total = ops.sum(ops.multiply(closeness, pairs), axis=(1, 2))
-        return self.factor * ops.mean(total)
+        return self.factor * _batch_mean(_closeness(heads, self.margin))
 
     def get_config(self):
         return {"factor": self.factor, "margin": self.margin}
+
+
+def _closeness(heads, margin):
+    """The sum over `i < j` of `max(margin - ||x_i - x_j||², 0)`, `(batch,)`.
+
+    From the differences of the heads: products of heads would take less time,
+    but what heads of large norms differ in is lost in what is rounded off.
+    All differences at once would be as many times as large as the heads as
+    there are heads. So they are made a distance in the order of the heads at
+    a time, and again for the gradient.
+    """
+    axes = tuple(range(2, len(heads.shape)))
+    distances = range(1, heads.shape[1])
+
+    @ops.custom_gradient
+    def closeness(heads):
+        room = [
+            ops.relu(margin - ops.sum(ops.square(difference), axis=axes))
+            for difference in (_differences(heads, k) for k in distances)
+        ]
+        total = ops.zeros_like(ops.sum(heads, axis=(1, *axes)))
+        for pairs in room:
+            total = total + ops.sum(pairs, axis=1)
+
+        def gradient(*arguments, upstream=None):
+            if upstream is None:
+                (upstream,) = arguments
+            slopes = ops.zeros_like(heads)
+            for k, pairs in zip(distances, room, strict=True):
+                slope = ops.where(pairs > 0.0, 2.0, 0.0) * ops.expand_dims(
+                    upstream, 1
+                )
+                slope = ops.expand_dims(slope, axes) * _differences(heads, k)
+                rest = [(0, 0)] * len(axes)
+                slopes = slopes + ops.pad(slope, [(0, 0), (0, k), *rest])
+                slopes = slopes - ops.pad(slope, [(0, 0), (k, 0), *rest])
+            return slopes
+
+        return total, gradient
+
+    return closeness(heads)
+
+
+def _differences(heads, k):
+    """Each head but the first `k`, minus the one `k` places before it."""
+    return heads[:, k:] - heads[:, :-k]

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from keras import ops
 
+from keras_selfattn import regularizers
 from keras_selfattn.regularizers import HeadDiversity
 from keras_selfattn.regularizers import Orthogonality
 from tests.gradients import value_and_gradients
@@ -54,6 +55,46 @@ def test_diversity_of_heads_that_barely_differ():
     assert 0 < expected < 0.03
     np.testing.assert_allclose(value, expected, rtol=1e-4)
     np.testing.assert_allclose(gradient, slope, rtol=1e-3, atol=1e-7)
+
+
+@pytest.mark.parametrize("spread", [1, 10, 100, 1000])
+def test_diversity_of_two_near_heads_among_far_ones(spread):
+    rng = np.random.default_rng(0)
+    heads = rng.normal(0, spread, (2, 5, 600))
+    # A squared distance of 0.24.
+    heads[:, 3] = heads[:, 1] + 0.02 * rng.choice([-1, 1], 600)
+    heads = heads.astype("float32")
+    value, gradient = penalty_and_gradient(HeadDiversity(0.5), heads)
+    expected, slope = naive(heads, 0.5, 1.0)
+    np.testing.assert_allclose(expected, 0.5 * 0.76, rtol=1e-3)
+    np.testing.assert_allclose(value, expected, rtol=1e-6)
+    np.testing.assert_allclose(gradient, slope, rtol=1e-6, atol=1e-9)
+
+
+def test_the_differences_of_all_heads_are_never_there_at_once(monkeypatch):
+    sizes = []
+    differences = regularizers._differences
+
+    def noting(heads, k):
+        result = differences(heads, k)
+        sizes.append(tuple(result.shape))
+        return result
+
+    monkeypatch.setattr(regularizers, "_differences", noting)
+    penalty_and_gradient(HeadDiversity(), np.ones((2, 4, 7)))
+    once = [(2, 3, 7), (2, 2, 7), (2, 1, 7)]
+    # Once for the penalty, and once more for its gradient.
+    assert sizes == 2 * once
+
+
+@pytest.mark.parametrize(
+    ("regularizer", "shape"),
+    [(Orthogonality(), (0, 2, 3)), (HeadDiversity(), (0, 2, 3, 4))],
+)
+def test_an_empty_batch_has_no_penalty(regularizer, shape):
+    value, gradient = penalty_and_gradient(regularizer, np.zeros(shape))
+    assert value == 0
+    assert gradient.shape == shape
 
 
 def test_diversity_of_equal_heads():
