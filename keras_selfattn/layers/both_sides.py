@@ -2,17 +2,16 @@ import keras
 
 from keras_selfattn.layers.pairs import pair
 from keras_selfattn.layers.pairs import pair_of_masks
+from keras_selfattn.layers.penalty_layer import PenaltyLayer
 
 _NAMES = ("left", "right")
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class BothSides(keras.layers.Wrapper):
+class BothSides(PenaltyLayer, keras.layers.Wrapper):
     """One layer, with one set of weights, on both sentences of a pair.
 
-    Call a layer that adds a penalty through this wrapper. On JAX a functional
-    model that calls such a layer twice keeps the penalty of the last call
-    only; inside one outer call, both count on every backend.
+    A penalty of the layer is added to the loss once for each side.
 
     Args:
         layer: The `keras.layers.Layer` to share.
