@@ -104,6 +104,10 @@ class CharacterCNN(KernelLayer):
             self.biases.append(self.add_bias(f"bias_{size}", (self.filters,)))
 
     def call(self, inputs):
+        if 0 in inputs.shape:
+            # There is no maximum of nothing.
+            shape = self.compute_output_shape(ops.shape(inputs))
+            return ops.zeros(shape, dtype=self.compute_dtype)
         characters = ops.shape(inputs)[2]
         ids = ops.reshape(ops.cast(inputs, "int32"), (-1, characters))
         if self.finds_distinct_words and distinct_words.is_faster():

@@ -110,10 +110,8 @@ class DecomposableAttention(FeedForwardLayer):
         masks = pair_of_masks(mask, _NAMES, self)
         premise_mask = validate_mask(masks[0], premise, "premise mask")
         hypothesis_mask = validate_mask(masks[1], hypothesis, "hypothesis mask")
-        premise = zero_masked(premise, premise_mask, self.compute_dtype)
-        hypothesis = zero_masked(
-            hypothesis, hypothesis_mask, self.compute_dtype
-        )
+        premise = zero_masked(premise, premise_mask, self.hidden_dtype)
+        hypothesis = zero_masked(hypothesis, hypothesis_mask, self.hidden_dtype)
         sides = (premise, hypothesis)
         masks = (premise_mask, hypothesis_mask)
         steps = [steps_of(each, training) for each in masks]
@@ -135,15 +133,17 @@ class DecomposableAttention(FeedForwardLayer):
                 self.compare,
                 training,
             )
-            # In float32, because a long sentence overflows float16.
+            # In float32, because a sum of many numbers of 16 bits is rough.
             compared = zero_masked(each.unpack(compared), mask, "float32")
-            outputs.append(ops.cast(ops.sum(compared, axis=1), words.dtype))
-        outputs = ops.concatenate(outputs, axis=-1)
+            outputs.append(ops.sum(compared, axis=1))
+        outputs = ops.cast(
+            ops.concatenate(outputs, axis=-1), self.compute_dtype
+        )
         return (outputs, scores) if return_attention_scores else outputs
 
     def compute_scores(self, attended, premise_mask, hypothesis_mask):
         """Scores `(batch, n_p, n_h)` and `(batch, n_h, n_p)`, in float32."""
-        premise, hypothesis = attended
+        premise, hypothesis = (ops.cast(x, "float32") for x in attended)
         logits = ops.matmul(premise, ops.transpose(hypothesis, (0, 2, 1)))
         mask = ops.logical_and(
             ops.expand_dims(premise_mask, 2),

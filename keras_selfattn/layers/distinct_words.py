@@ -24,7 +24,13 @@ def find(words):
         The distinct rows, `(distinct, characters)`, and for each word the
         number of its row, `(words,)`.
     """
-    return tf.raw_ops.UniqueV2(x=words, axis=[0])
+    count = tf.shape(words)[0]
+    # A convolution takes one word or more.
+    more = tf.cast(tf.equal(count, 0), count.dtype)
+    distinct, rows = tf.raw_ops.UniqueV2(
+        x=tf.pad(words, [[0, more], [0, 0]]), axis=[0]
+    )
+    return distinct, rows[:count]
 
 
 @tf.custom_gradient

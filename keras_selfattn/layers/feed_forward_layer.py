@@ -2,10 +2,10 @@ import keras
 from keras import ops
 
 from keras_selfattn.layers import validation
-from keras_selfattn.layers.kernel_layer import KernelLayer
+from keras_selfattn.layers.attention_layer import AttentionLayer
 
 
-class FeedForwardLayer(KernelLayer):
+class FeedForwardLayer(AttentionLayer):
     """A layer with feed-forward networks of ReLU layers inside.
 
     Args:
@@ -51,7 +51,7 @@ class FeedForwardLayer(KernelLayer):
                 inputs = keras.random.dropout(
                     inputs, self.dropout, seed=self.seed_generator
                 )
-            inputs = ops.relu(ops.matmul(inputs, kernel) + bias)
+            inputs = ops.relu(self.affine(inputs, kernel, bias))
         return inputs
 
     def get_config(self):

@@ -2,15 +2,16 @@ import keras
 from keras import ops
 
 from keras_selfattn.layers import validation
+from keras_selfattn.layers.attention_layer import AttentionLayer
 from keras_selfattn.layers.kept_steps import steps_of
-from keras_selfattn.layers.kernel_layer import KernelLayer
 from keras_selfattn.layers.masking import masked_softmax
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
+from keras_selfattn.layers.penalty_layer import PenaltyLayer
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class GeneralizedPooling(KernelLayer):
+class GeneralizedPooling(PenaltyLayer, AttentionLayer):
     """Generalized pooling: attention that weighs each feature by itself.
 
     Inputs are the states of the `n` steps of a sentence, `H` of shape
@@ -117,13 +118,8 @@ class GeneralizedPooling(KernelLayer):
         features = validation.static_axis(input_shape, -1, "features", self)
         heads, hidden = self.num_heads, self.attention_dim
         self.hidden_bias = self.score_bias = None
-        # Read in float32 under every policy: half precision would round away
-        # the differences of heads that the penalty is to drive apart.
         self.hidden_kernel = self.add_kernel(
-            "hidden_kernel",
-            (heads, features, hidden),
-            matrices=heads,
-            autocast=False,
+            "hidden_kernel", (heads, features, hidden), matrices=heads
         )
         if self.use_bias:
             self.hidden_bias = self.add_bias("hidden_bias", (heads, hidden))
@@ -137,7 +133,7 @@ class GeneralizedPooling(KernelLayer):
         self, inputs, mask=None, training=None, return_attention_scores=False
     ):
         mask = validate_mask(mask, inputs)
-        inputs = zero_masked(inputs, mask, self.compute_dtype)
+        inputs = zero_masked(inputs, mask, self.hidden_dtype)
         scores = self.compute_scores(inputs, mask, training)
         states = ops.cast(inputs, "float32")
         embedding = ops.stack(
@@ -146,35 +142,39 @@ class GeneralizedPooling(KernelLayer):
         if return_attention_scores or self.attention_regularizer is not None:
             scores = ops.stack(scores, axis=1)
         self.add_penalties(scores, embedding)
-        embedding = ops.cast(embedding, inputs.dtype)
+        embedding = ops.cast(embedding, self.compute_dtype)
         return (embedding, scores) if return_attention_scores else embedding
 
     def compute_scores(self, inputs, mask, training):
         """A list of each head's scores `(batch, n, D)`, in float32."""
         steps = steps_of(mask, training)
         inputs = steps.pack(inputs)
-
-        def by_head(weight):
-            return ops.unstack(ops.cast(weight, inputs.dtype), self.num_heads)
-
-        hidden_kernels = by_head(self.hidden_kernel)
-        score_kernels = by_head(self.score_kernel)
-        if self.use_bias:
-            hidden_biases = by_head(self.hidden_bias)
-            score_biases = by_head(self.score_bias)
         mask = ops.expand_dims(mask, -1)
         scores = []
         # Head by head: one product over all heads takes longer, and holds
         # what they share more than once.
-        for head in range(self.num_heads):
-            hidden = ops.matmul(inputs, hidden_kernels[head])
-            if self.use_bias:
-                hidden = hidden + hidden_biases[head]
-            logits = ops.matmul(self.activation(hidden), score_kernels[head])
-            if self.use_bias:
-                logits = logits + score_biases[head]
+        for kernel, bias, score_kernel, score_bias in zip(
+            *map(
+                self.by_head,
+                (
+                    self.hidden_kernel,
+                    self.hidden_bias,
+                    self.score_kernel,
+                    self.score_bias,
+                ),
+            ),
+            strict=True,
+        ):
+            hidden = self.activation(self.affine(inputs, kernel, bias))
+            logits = self.affine(hidden, score_kernel, score_bias, "float32")
             scores.append(masked_softmax(steps.unpack(logits), mask, axis=1))
         return scores
+
+    def by_head(self, weight):
+        """The part of each head in a weight, or of no weight `None`."""
+        if weight is None:
+            return [None] * self.num_heads
+        return ops.unstack(ops.convert_to_tensor(weight), self.num_heads)
 
     def add_penalties(self, scores, embedding):
         """Add the penalties on float32 scores and embeddings to the loss."""

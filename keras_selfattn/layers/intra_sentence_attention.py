@@ -102,10 +102,12 @@ class IntraSentenceAttention(FeedForwardLayer):
         self, inputs, mask=None, training=None, return_attention_scores=False
     ):
         mask = validate_mask(mask, inputs)
-        inputs = zero_masked(inputs, mask, self.compute_dtype)
+        inputs = zero_masked(inputs, mask, self.hidden_dtype)
         scores = self.compute_scores(inputs, mask, training)
         aligned = ops.matmul(ops.cast(scores, inputs.dtype), inputs)
-        outputs = ops.concatenate([inputs, aligned], axis=-1)
+        outputs = ops.cast(
+            ops.concatenate([inputs, aligned], axis=-1), self.compute_dtype
+        )
         return (outputs, scores) if return_attention_scores else outputs
 
     def compute_scores(self, inputs, mask, training):
@@ -114,8 +116,9 @@ class IntraSentenceAttention(FeedForwardLayer):
         hidden = steps.unpack(
             self.run_network(steps.pack(inputs), self.attention, training)
         )
+        hidden = ops.cast(hidden, "float32")
         logits = ops.matmul(hidden, ops.transpose(hidden, (0, 2, 1)))
-        logits = ops.cast(logits, "float32") + self.distance_biases(mask)
+        logits = logits + self.distance_biases(mask)
         both_kept = ops.logical_and(
             ops.expand_dims(mask, 2), ops.expand_dims(mask, 1)
         )

@@ -65,7 +65,7 @@ class KernelLayer(keras.layers.Layer):
             **kwargs,
         )
 
-    def add_bias(self, name, shape):
+    def add_bias(self, name, shape, **kwargs):
         """A weight with the biases' initializer, regularizer, constraint."""
         return self.add_weight(
             name=name,
@@ -73,6 +73,7 @@ class KernelLayer(keras.layers.Layer):
             initializer=self.bias_initializer,
             regularizer=self.bias_regularizer,
             constraint=self.bias_constraint,
+            **kwargs,
         )
 
     def get_config(self):

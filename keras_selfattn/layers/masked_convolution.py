@@ -1,4 +1,5 @@
 import keras
+from keras import ops
 
 from keras_selfattn.layers import validation
 from keras_selfattn.layers.masking import validate_mask
@@ -50,6 +51,10 @@ class MaskedConv1D(keras.layers.Conv1D):
         mask = validate_mask(mask, inputs)
         inputs = zero_masked(inputs, mask, self.compute_dtype)
         inputs = self.input_dropout(inputs, training=training)
+        if 0 in inputs.shape[:2]:
+            # TensorFlow's convolution gives nothing its inputs' features.
+            shape = (*ops.shape(inputs)[:2], self.filters)
+            return ops.zeros(shape, dtype=self.compute_dtype)
         return zero_masked(super().call(inputs), mask)
 
     def get_config(self):

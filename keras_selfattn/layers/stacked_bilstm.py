@@ -115,6 +115,10 @@ class StackedBiLSTM(keras.layers.Layer):
     def call(self, inputs, mask=None, training=None):
         mask = validate_mask(mask, inputs)
         inputs = ops.cast(inputs, self.compute_dtype)
+        if 0 in inputs.shape[:2]:
+            # Not every loop over the steps can do without one.
+            shape = (*ops.shape(inputs)[:2], 2 * self.units[-1])
+            return ops.zeros(shape, dtype=self.compute_dtype)
         if (
             self.use_cudnn == "auto"
             and keras.backend.backend() == "tensorflow"

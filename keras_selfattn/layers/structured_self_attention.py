@@ -2,15 +2,16 @@ import keras
 from keras import ops
 
 from keras_selfattn.layers import validation
+from keras_selfattn.layers.attention_layer import AttentionLayer
 from keras_selfattn.layers.kept_steps import steps_of
-from keras_selfattn.layers.kernel_layer import KernelLayer
 from keras_selfattn.layers.masking import masked_softmax
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
+from keras_selfattn.layers.penalty_layer import PenaltyLayer
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class StructuredSelfAttention(KernelLayer):
+class StructuredSelfAttention(PenaltyLayer, AttentionLayer):
     """Structured self-attention: a sentence as a matrix of weighted sums.
 
     Inputs are the states of the `n` steps of a sentence, `H` of shape
@@ -108,22 +109,25 @@ class StructuredSelfAttention(KernelLayer):
         self, inputs, mask=None, training=None, return_attention_scores=False
     ):
         mask = validate_mask(mask, inputs)
-        inputs = zero_masked(inputs, mask, self.compute_dtype)
+        inputs = zero_masked(inputs, mask, self.hidden_dtype)
         scores = self.compute_scores(inputs, mask, training)
         if self.attention_regularizer is not None:
             self.add_loss(self.attention_regularizer(scores))
         embedding = ops.matmul(ops.cast(scores, inputs.dtype), inputs)
+        embedding = ops.cast(embedding, self.compute_dtype)
         return (embedding, scores) if return_attention_scores else embedding
 
     def compute_scores(self, inputs, mask, training):
         """Attention scores `(batch, num_heads, n)`, in float32."""
         steps = steps_of(mask, training)
-        hidden = ops.matmul(steps.pack(inputs), self.hidden_kernel)
-        if self.use_bias:
-            hidden = hidden + self.hidden_bias
-        logits = ops.matmul(ops.tanh(hidden), self.score_kernel)
-        if self.use_bias:
-            logits = logits + self.score_bias
+        hidden = ops.tanh(
+            self.affine(
+                steps.pack(inputs), self.hidden_kernel, self.hidden_bias
+            )
+        )
+        logits = self.affine(
+            hidden, self.score_kernel, self.score_bias, "float32"
+        )
         logits = ops.transpose(steps.unpack(logits), (0, 2, 1))
         return masked_softmax(logits, ops.expand_dims(mask, 1), axis=-1)
 

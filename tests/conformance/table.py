@@ -36,6 +36,8 @@ class Row:
             message.
         wrong_shapes: Pairs of input shapes and a part of the message.
         zero_gradients: Names of weights whose true gradient is zero.
+        needed_in_graph: Of `"rows"` and `"steps"` what TensorFlow's ops must
+            have at least one of, where a graph is for any number of them.
     """
 
     layer: type
@@ -53,6 +55,7 @@ class Row:
     wrong_arguments: tuple = ()
     wrong_shapes: tuple = ()
     zero_gradients: tuple = ()
+    needed_in_graph: tuple = ()
 
     def __repr__(self):
         return "-".join(filter(None, (self.layer.__name__, self.variant)))
@@ -202,6 +205,7 @@ ROWS = [
                 ({"dropout": 1.0}, "dropout=1.0"),
             ),
             wrong_shapes=((((3, 5),), r"rank 3.*\(3, 5\)"),),
+            needed_in_graph=() if variant else ("steps",),
         )
         # "auto" packs the steps on TensorFlow.
         for variant, code in (("", {"use_cudnn": False}), ("auto", {}))
@@ -220,6 +224,7 @@ ROWS = [
         steps=({1: 0},),
         holes=False,
         wrong_arguments=(({"dropout": 1.0}, "dropout=1.0"),),
+        needed_in_graph=("rows", "steps"),
     ),
     Row(
         layers.WordEmbedding,

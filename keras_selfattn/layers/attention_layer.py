@@ -1,0 +1,40 @@
+from keras import ops
+
+from keras_selfattn.layers.kernel_layer import KernelLayer
+
+
+class AttentionLayer(KernelLayer):
+    """A layer whose attention is right under every dtype policy.
+
+    float16 holds numbers up to 65,504, which hidden units, and much sooner
+    their products, can exceed: under it, attention runs in float32. Under
+    bfloat16 hidden units are of 16 bits, and logits, of which a difference of
+    1 counts however large they are, of 32. Weights are read in the type that
+    they are kept in.
+    """
+
+    @property
+    def hidden_dtype(self):
+        """The type that hidden units are computed in."""
+        if self.compute_dtype == "float16":
+            return "float32"
+        return self.compute_dtype
+
+    def add_kernel(self, name, shape, matrices=1):
+        return super().add_kernel(name, shape, matrices, autocast=False)
+
+    def add_bias(self, name, shape):
+        return super().add_bias(name, shape, autocast=False)
+
+    def affine(self, inputs, kernel, bias=None, dtype=None):
+        """`inputs kernel + bias`, in the type of the hidden units or another.
+
+        Args:
+            inputs: Tensor of shape `(..., features)`.
+            kernel: Tensor of shape `(features, units)`.
+            bias: Tensor of shape `(units,)`, or `None`.
+            dtype: Type of the outputs. Defaults to `hidden_dtype`.
+        """
+        dtype = dtype or self.hidden_dtype
+        outputs = ops.matmul(ops.cast(inputs, dtype), ops.cast(kernel, dtype))
+        return outputs if bias is None else outputs + ops.cast(bias, dtype)
