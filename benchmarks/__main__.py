@@ -17,5 +17,5 @@ for benchmark in (
     faithfulness,
 ):
     benchmark.main()
-for what in ("works", "latency", "scaling"):
+for what in ("works", "latency", "backends", "scaling"):
     speed.main([what])

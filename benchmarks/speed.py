@@ -3,6 +3,7 @@
     python -m benchmarks.speed
     python -m benchmarks.speed epoch
     python -m benchmarks.speed latency
+    python -m benchmarks.speed backends
     python -m benchmarks.speed scaling --output scaling.png
 
 All do the same work: the same models, sizes, losses, penalties, dropout and
@@ -231,6 +232,60 @@ def epoch(options):
         report.print({"One epoch": (header, rows)})
 
 
+BACKENDS = {"TensorFlow": "tensorflow", "JAX": "jax", "torch": "torch"}
+
+
+def backends(options):
+    """Training through `fit` on each backend, and beside it plain PyTorch."""
+    header = ["work", "peer", "step ms", "times", "processor ms", "peak MiB"]
+    header += ["first loss", "trained weights"]
+    report, rows = Report(), []
+    for name in options.work:
+        work = WORKS[name]
+        with contextlib.ExitStack() as stack:
+            workers = {}
+            for peer, backend in BACKENDS.items():
+                progress(f"{name}: starting {peer}")
+                workers[f"ours on {peer}"] = python_worker(
+                    *("fitting", "Fits"),
+                    environment={"KERAS_BACKEND": backend},
+                    work=work,
+                    precision="float32",
+                )
+            for variant in ("eager", "packed") if options.torch else ():
+                if variant == "packed" and "units" not in work.arguments:
+                    continue
+                workers[f"PyTorch, {variant}"] = python_worker(
+                    *("stock_torch", "Steps"),
+                    work=work.changed(fit_steps=0),
+                    precision="float32",
+                    variant=variant,
+                )
+            for worker in workers.values():
+                stack.callback(worker.close)
+            facts = {peer: worker.facts for peer, worker in workers.items()}
+            found = take_turns(workers, "train", options.repeats or 5, None, 2)
+        report.note(facts, found)
+        measured, failures = found
+        base = measured["ours on TensorFlow"]
+        for peer, taken in measured.items():
+            rows.append(
+                [
+                    name,
+                    peer,
+                    f"{taken.milliseconds:.2f}",
+                    times_of(taken, base),
+                    f"{taken.processor_milliseconds:.2f}",
+                    f"{taken.peak_mib:.0f}",
+                    f"{taken.result:.3f}",
+                    f"{facts[peer]['trainable']:,}",
+                ]
+            )
+        for peer, reason in failures.items():
+            rows.append([name, f"{peer}: {reason}", *[""] * 6])
+    report.print({"A training step, through `fit`": (header, rows)})
+
+
 # By name what takes the place of the arguments of W1.
 LATENCY = {
     "W1": {},
@@ -384,6 +439,7 @@ COMMANDS = {
     "works": works,
     "epoch": epoch,
     "latency": latency,
+    "backends": backends,
     "scaling": scaling,
 }
 

@@ -36,7 +36,9 @@ def value_and_gradients(function, variables):
         import torch
 
         value = function()
-        gradients = torch.autograd.grad(value, values, allow_unused=True)
+        gradients = [None] * len(values)
+        if value.requires_grad:
+            gradients = torch.autograd.grad(value, values, allow_unused=True)
         gradients = [
             torch.zeros_like(x) if gradient is None else gradient
             for x, gradient in zip(values, gradients, strict=True)

@@ -31,18 +31,24 @@ class Worker:
 
     Args:
         command: List of strings; see `worker.py` for what it is to print.
+        limit: Seconds that it may take to be ready.
+        environment: Dictionary of environment variables to set for it.
 
     Attributes:
         facts: Dictionary that it printed when it was ready.
     """
 
-    def __init__(self, command, limit=600):
+    def __init__(self, command, limit=600, environment=None):
         # Open as long as the process runs.
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
         self._process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
+            env={
+                **os.environ,
+                "TF_CPP_MIN_LOG_LEVEL": "3",
+                **(environment or {}),
+            },
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
@@ -77,13 +83,15 @@ class Worker:
             file.close()
 
 
-def python_worker(peer, job, work=None, limit=600, **arguments):
+def python_worker(
+    peer, job, work=None, limit=600, environment=None, **arguments
+):
     """A `Worker` for a job of a module of this package."""
     spec = {"peer": peer, "job": job, **arguments}
     if work is not None:
         spec["work"] = dataclasses.asdict(work)
     command = [sys.executable, "-m", "benchmarks.peers.worker"]
-    return Worker([*command, json.dumps(spec)], limit)
+    return Worker([*command, json.dumps(spec)], limit, environment)
 
 
 @dataclasses.dataclass

@@ -106,6 +106,23 @@ def test_peers_take_turns(monkeypatch, name):
     assert max(losses) < 1.5 * min(losses)
 
 
+@pytest.mark.slow
+def test_backends_take_turns(monkeypatch, capsys):
+    monkeypatch.setattr(measuring, "SAMPLE_SECONDS", 0.01)
+    monkeypatch.setattr(measuring, "QUIET_WAIT", 0.0)
+    monkeypatch.setattr(speed, "WORKS", {"W4": tiny("W4")})
+    speed.main(["backends", "--work", "W4", "--repeats", "1"])
+    table = capsys.readouterr().out
+    weights = set()
+    for peer in ("TensorFlow", "JAX", "torch"):
+        (row,) = (x for x in table.splitlines() if f"ours on {peer} " in x)
+        cells = [cell.strip() for cell in row.strip("| ").split("|")]
+        assert 0.3 < float(cells[-2]) < 3
+        weights.add(cells[-1])
+    assert len(weights) == 1
+    assert "PyTorch, eager" in table
+
+
 def test_a_peer_that_fails_says_why():
     with pytest.raises(measuring.PeerError, match="no_such_peer"):
         measuring.python_worker("no_such_peer", "Steps")
