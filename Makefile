@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow test-oldest lint format bench clean
+.PHONY: demo test test-slow test-oldest laws mutants lint format bench clean
 
 $(VENV)/run: setup.py pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -35,6 +35,13 @@ $(VENV)-oldest/ready: setup.py
 test-oldest: $(VENV)-oldest/ready
 	$(VENV)-oldest/bin/python -m pytest tests/conformance tests/layers \
 		tests/models tests/test_regularizers.py tests/test_optimizers.py
+
+laws: $(VENV)/develop
+	$(BIN)/python -m tests.conformance
+
+# What it found is kept in runs/mutants.jsonl, and it goes on from there.
+mutants: $(VENV)/develop
+	$(BIN)/python -m tests.mutants
 
 lint: $(VENV)/develop
 	$(BIN)/ruff check .

@@ -157,7 +157,7 @@ class SGD(_TouchedRows, keras.optimizers.SGD):
                 accum=self._slot(self.momentums, variable).handle,
                 lr=learning_rate,
                 grad=ops.cast(gradient, variable.dtype),
-                momentum=ops.cast(self.momentum, variable.dtype),
+                momentum=self.momentum,
                 use_nesterov=self.nesterov,
             )
 

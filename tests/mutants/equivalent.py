@@ -1,0 +1,7 @@
+"""Changes that alter no behaviour, by the reason why not.
+
+Each is the path, the function, the changed lines and what they become, as
+the command prints them. They have been read one by one, and don't count.
+"""
+
+EQUIVALENT = {}

@@ -1,0 +1,209 @@
+"""Runs tests with one file of the package changed, in a process of their own.
+
+Processes are forked, so that TensorFlow is imported once for all changes. The
+process that forks must not have run any of its ops, whose threads would be
+gone, nor imported the package itself, which each process imports changed.
+"""
+
+import contextlib
+import importlib.abc
+import importlib.machinery
+import json
+import linecache
+import os
+import pathlib
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+
+from tests.mutants.concerned import ROOT
+
+SURVIVED, CAUGHT, TOO_LONG = "survived", "caught", "too long"
+
+
+def prepare():
+    """Imports what tests import, but not the package."""
+    import jax  # noqa: F401
+    import keras  # noqa: F401
+    import pytest  # noqa: F401
+    import tensorflow  # noqa: F401
+
+    # Not what pytest itself loads and rewrites, such as hypothesis.
+    for name in ("keras_tuner", "tensorflow_text"):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(name)
+    if "keras_selfattn" in sys.modules:
+        raise RuntimeError("The package must not have been imported yet.")
+
+
+class Run:
+    """Stages of tests, each in a process, until one fails or all passed.
+
+    Args:
+        stages: Lists of arguments of pytest.
+        change: The `Change` to make, or None for none.
+        limit: Seconds of processor time that a stage may take, and a fifth
+            of the time on the clock.
+
+    Attributes:
+        outcome: None until it is known.
+        failed: The name of the first test that failed.
+    """
+
+    def __init__(self, stages, change=None, limit=300):
+        self.stages = list(stages)
+        self.change = change
+        self.limit = limit
+        self.outcome = None
+        self.failed = None
+        self.started = time.monotonic()
+        self._start()
+
+    def poll(self):
+        """Goes on, and tells whether there is an outcome."""
+        pid, status = os.waitpid(self._pid, os.WNOHANG)
+        if not pid:
+            if time.monotonic() - self._since > 5 * self.limit:
+                self.stop()
+                self.outcome = TOO_LONG
+            return self.outcome is not None
+        self._end_what_tests_left()
+        report = json.loads(self._report.read_text() or "{}")
+        self._report.unlink()
+        if "error" in report:
+            raise RuntimeError(report["error"])
+        if os.WIFSIGNALED(status):
+            late = os.WTERMSIG(status) == signal.SIGXCPU
+            self.failed = report.get("at")
+            self.outcome = TOO_LONG if late else CAUGHT
+        elif status:
+            self.failed = report["failed"]
+            self.outcome = CAUGHT
+        elif self.stages:
+            self._start()
+        else:
+            self.outcome = SURVIVED
+        return self.outcome is not None
+
+    def stop(self):
+        """Ends it where it is."""
+        os.kill(self._pid, signal.SIGKILL)
+        os.waitpid(self._pid, 0)
+        self._end_what_tests_left()
+        self._report.unlink()
+
+    def _end_what_tests_left(self):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._pid, signal.SIGKILL)
+
+    def _start(self):
+        self._since = time.monotonic()
+        arguments = self.stages.pop(0)
+        handle, path = tempfile.mkstemp(suffix=".mutant")
+        os.close(handle)
+        self._report = pathlib.Path(path)
+        sys.stdout.flush()
+        self._pid = os.fork()
+        if self._pid:
+            return
+        status = 1
+        try:
+            os.setsid()
+            status = _run_tests(
+                arguments, self.change, self.limit, self._report
+            )
+        except BaseException:
+            error = {"error": traceback.format_exc()}
+            self._report.write_text(json.dumps(error))
+        finally:
+            os._exit(status)
+
+
+def _run_tests(arguments, change, limit, report):
+    import pytest
+
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for stream in range(3):
+        os.dup2(nothing, stream)
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 30))
+    # A loop that never ends may fill all memory first.
+    resource.setrlimit(resource.RLIMIT_DATA, (12 << 30, 12 << 30))
+    if change is not None:
+        _install(change)
+    notes = _Notes(report)
+    code = pytest.main(
+        ["-x", "-p", "no:cacheprovider", *arguments], plugins=[notes]
+    )
+    passed = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    if code in passed:
+        return 0
+    if notes.failed is None:
+        notes.write(failed=arguments[0])
+    return 1
+
+
+class _Notes:
+    """A plugin of pytest that notes where it is and what failed first."""
+
+    def __init__(self, path):
+        self.path = path
+        self.failed = None
+
+    def write(self, **values):
+        self.path.write_text(json.dumps(values))
+
+    def pytest_runtest_logstart(self, nodeid):
+        self.write(at=nodeid)
+
+    def pytest_runtest_logreport(self, report):
+        self._note(report)
+
+    def pytest_collectreport(self, report):
+        self._note(report)
+
+    def _note(self, report):
+        if report.failed and self.failed is None:
+            self.failed = report.nodeid
+            self.write(failed=report.nodeid)
+
+
+def _install(change):
+    path = ROOT / change.path
+    source = change.apply(path.read_text(encoding="utf-8"))
+    name = ".".join(pathlib.PurePosixPath(change.path).with_suffix("").parts)
+    sys.meta_path.insert(0, _Finder(name, source))
+    # Also for AutoGraph, which reads the source of what it traces.
+    linecache.cache[str(path)] = (
+        len(source),
+        None,
+        source.splitlines(keepends=True),
+        str(path),
+    )
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    def __init__(self, name, source):
+        self.name = name
+        self.source = source
+
+    def find_spec(self, name, path=None, target=None):
+        if name != self.name:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        spec.loader = _Loader(name, spec.origin, self.source)
+        return spec
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    def __init__(self, name, path, source):
+        super().__init__(name, path)
+        self.source = source
+
+    def get_code(self, fullname):
+        return compile(self.source, self.path, "exec", dont_inherit=True)
+
+    def get_source(self, fullname):
+        return self.source

@@ -1,0 +1,19 @@
+from tests.mutants import concerned
+
+
+def test_every_room_has_files_and_every_file_tests():
+    files = list(concerned.files())
+    for room in concerned.ROOMS:
+        assert any(path.startswith(f"keras_selfattn/{room}") for path in files)
+    for path in files:
+        stages = concerned.stages(path)
+        assert stages
+        assert any("tests/" in part for part in stages[0] + stages[-1])
+
+
+def test_own_tests_come_first_and_then_the_layers_that_build_on_it():
+    own, table, *_ = concerned.stages("keras_selfattn/layers/packed_lstm.py")
+    assert own == ["tests/layers/test_packed_lstm.py"]
+    assert table[:2] == ["tests/conformance", "-k"]
+    assert "StackedBiLSTM" in table[2].split(" or ")
+    assert "GatedEncoder" not in table[2].split(" or ")
