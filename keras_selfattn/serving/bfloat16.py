@@ -2,6 +2,7 @@
 
 import keras
 import tensorflow as tf
+from keras import ops
 
 from keras_selfattn.serving.reduced_classifier import ReducedClassifier
 
@@ -11,30 +12,31 @@ class Bfloat16Classifier(ReducedClassifier):
 
     The layer that gives the probabilities stays float32. Under Keras's policy
     `"bfloat16"` an LSTM's orthogonal initial values can't be drawn, and under
-    `"mixed_bfloat16"` weights keep 32 bits.
-
-    Args:
-        model: A built classifier.
+    `"mixed_bfloat16"` weights keep 32 bits: here they have values of 16.
     """
 
     precision = "bfloat16"
 
-    def __init__(self, model):
+    @classmethod
+    def of(cls, model):
         before = keras.config.dtype_policy()
         keras.config.set_dtype_policy("mixed_bfloat16")
         try:
-            copy = type(model).from_config(model.get_config())
+            return super().of(model)
         finally:
             keras.config.set_dtype_policy(before)
-        super().__init__(copy, model)
-        for layer in self.model.layers:
-            for weight in layer.weights:
-                if layer.compute_dtype == "float32":
-                    self.weights.append(weight)
-                else:
-                    kept = Bfloat16Weight(weight)
-                    self._kept.append((weight, kept))
-                    self.weights.append(kept.values)
+
+    def round_weights(self):
+        for weight in self._matrices():
+            weight.assign(ops.cast(ops.cast(weight, "bfloat16"), "float32"))
+
+    def stored_weights(self):
+        return [(weight, Bfloat16Weight(weight)) for weight in self._matrices()]
+
+    def _matrices(self):
+        for layer in self.layers:
+            if layer.compute_dtype == "bfloat16":
+                yield from layer.weights
 
 
 class Bfloat16Weight:
@@ -42,13 +44,16 @@ class Bfloat16Weight:
 
     Args:
         weight: A `keras.Variable`.
+
+    Attributes:
+        variables: List of one `tf.Variable`.
     """
 
     def __init__(self, weight):
-        self.values = tf.Variable(
-            tf.cast(weight.value, "bfloat16"), trainable=False
-        )
+        values = tf.cast(ops.convert_to_numpy(weight), tf.bfloat16)
+        self.variables = [tf.Variable(values, trainable=False)]
 
     def in_float32(self):
-        """The weight in float32."""
-        return tf.cast(self.values, tf.float32)
+        """The weight as a float32 tensor."""
+        (values,) = self.variables
+        return tf.cast(values, tf.float32)

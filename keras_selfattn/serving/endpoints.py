@@ -1,5 +1,8 @@
 """What a served model answers: from texts to named outputs."""
 
+import contextlib
+
+import keras
 import tensorflow as tf
 
 TEXT = ("text",)
@@ -12,11 +15,22 @@ def input_names(model):
     return PAIR if "premise_token_ids" in inputs else TEXT
 
 
-def endpoints(model):
+def giving_probabilities(model):
+    """The model; where it gives logits, one of probabilities."""
+    # What is no classifier of this package gives probabilities.
+    if not getattr(model, "gives_logits", False):
+        return model
+    return keras.Model(
+        model.input, keras.ops.softmax(model.output), name=model.name
+    )
+
+
+def endpoints(model, read=contextlib.nullcontext):
     """The signatures of a model.
 
     Args:
         model: A classifier with a `preprocessor` and `labels`.
+        read: Function that gives a context to call the model's layers in.
 
     Returns:
         A dictionary by signature of functions from one string tensor `(B,)`
@@ -31,11 +45,13 @@ def endpoints(model):
         return preprocessor.tokenize(text).to_tensor(default_value="")
 
     def run(view, texts):
-        outputs = view(_features(preprocessor, names, texts), training=False)
+        features = _features(preprocessor, names, texts)
+        with read():
+            outputs = view(features, training=False)
         return tf.nest.map_structure(lambda x: tf.cast(x, tf.float32), outputs)
 
     def classify(*texts):
-        probabilities = run(model, texts)
+        probabilities = run(probabilities_model, texts)
         return {
             "label": tf.gather(labels, tf.argmax(probabilities, axis=-1)),
             "probabilities": probabilities,
@@ -71,6 +87,7 @@ def endpoints(model):
             for name, embedding in zip(names, embeddings, strict=True)
         }
 
+    probabilities_model = giving_probabilities(model)
     functions = {"serving_default": classify}
     if names == TEXT:
         attention_model = model.attention_model()

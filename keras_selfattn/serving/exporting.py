@@ -14,11 +14,14 @@ from keras_selfattn.serving import agreement
 from keras_selfattn.serving import graph
 from keras_selfattn.serving import warmup
 from keras_selfattn.serving.card import model_card
+from keras_selfattn.serving.checks import check_model
 from keras_selfattn.serving.endpoints import endpoints
 from keras_selfattn.serving.endpoints import input_names
 from keras_selfattn.serving.recurrent import without_cudnn
 from keras_selfattn.serving.served_model import REQUIREMENTS
 from keras_selfattn.serving.staging import staging_folder
+from keras_selfattn.serving.storage import Storage
+from keras_selfattn.serving.tensorflow_process import in_tensorflow
 
 CARD = "model_card.md"
 
@@ -81,7 +84,7 @@ def export(model, folder, version=1, card=None):
             f"`version` must be a positive int. Received {version!r}"
         )
     warmup.import_prediction_log()
-    names = _check_model(model)
+    check_model(model, "export")
     folder = pathlib.Path(folder)
     target = folder / str(version)
     if os.path.lexists(target):
@@ -90,55 +93,29 @@ def export(model, folder, version=1, card=None):
         # The inner folder gets the ordinary permissions that a temporary
         # one lacks; without them a server of another user could not read it.
         written = staging / str(version)
-        with without_cudnn(model):
-            _write(model, written, names, card or model_card(model))
-            agreement.check(model, written, names)
+        card = card or model_card(model)
+        in_tensorflow(write_checked, model, written, card=card)
         os.replace(written, target)
     return target
 
 
-def _check_model(model):
-    """The names of a model's texts, or `ValueError` if it can't be served."""
-    if keras.backend.backend() != "tensorflow":
-        raise ValueError(
-            "A SavedModel is written on Keras's TensorFlow backend. Received "
-            f"the backend {keras.backend.backend()!r}"
-        )
-    for attribute in ("preprocessor", "labels"):
-        if getattr(model, attribute, None) is None:
-            raise ValueError(
-                f"A model that answers text needs `{attribute}`. Received "
-                f"a model whose `{attribute}` is None"
-            )
+def write_checked(model, folder, card):
+    """Writes a SavedModel, and checks that it answers as the model."""
     names = input_names(model)
-    given = set(model.preprocessor(tf.constant(["a"])))
-    if len(names) == 2:
-        given = {f"{side}_{name}" for side in names for name in given}
-    wanted = {tensor.name for tensor in model.inputs}
-    if not wanted <= given:
-        raise ValueError(
-            f"The preprocessor must give the model's inputs {sorted(wanted)}. "
-            f"Received a preprocessor that gives {sorted(given)}"
-        )
-    if model.output_shape[-1] != len(model.labels):
-        raise ValueError(
-            f"The model has {model.output_shape[-1]} classes, so it needs as "
-            f"many labels. Received {len(model.labels)} labels"
-        )
-    return names
+    with without_cudnn(model):
+        _write(model, folder, names, card)
+        agreement.check(model, folder, names)
 
 
 def _write(model, folder, names, card):
     signature = [tf.TensorSpec((None,), tf.string, name=n) for n in names]
     module = tf.Module()
     module.preprocessor = model.preprocessor
-    module.weights = [
-        weight.value if isinstance(weight, keras.Variable) else weight
-        for weight in model.weights
-    ]
+    storage = Storage(model)
+    module.weights = storage.variables
     signatures = {
         name: tf.function(function, input_signature=signature, autograph=False)
-        for name, function in endpoints(model).items()
+        for name, function in endpoints(model, storage.read).items()
     }
     try:
         tf.saved_model.save(

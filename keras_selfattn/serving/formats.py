@@ -6,10 +6,15 @@ import os
 import pathlib
 import tempfile
 
+import keras
 import tensorflow as tf
 
+from keras_selfattn.serving.checks import check_model
+from keras_selfattn.serving.endpoints import giving_probabilities
 from keras_selfattn.serving.recurrent import without_cudnn
 from keras_selfattn.serving.staging import staging_folder
+from keras_selfattn.serving.storage import Storage
+from keras_selfattn.serving.tensorflow_process import in_tensorflow
 
 ONNX_FILE = "model.onnx"
 OPENVINO_FILE = "model.xml"
@@ -21,13 +26,14 @@ def export_onnx(model, folder):
     """Writes a model for ONNX Runtime, with its tokenizer beside it.
 
     The inputs of `model.onnx` are those of the model, token ids (and
-    character ids) of any batch size and length; its output is the
-    probabilities. The vocabulary and the tokenizer's settings lie beside it
+    character ids) of any batch size and length; its output is
+    `probabilities`. The vocabulary and the tokenizer's settings lie beside it
     for `keras_selfattn.text.TextPreprocessor.load(folder)`, which gives the
     ids, and `labels.json` has the names of the classes.
 
     Args:
-        model: A classifier with a `preprocessor` and `labels`.
+        model: A classifier with a `preprocessor` and `labels`, or what
+            `reduce_precision` made of it with `"int8"`.
         folder: Path of a folder that does not exist.
 
     Returns:
@@ -35,17 +41,24 @@ def export_onnx(model, folder):
 
     Raises:
         ValueError: If the folder exists or cannot be written, or the model
-            has no `preprocessor` or `labels`.
+            has no `preprocessor` or `labels`, or computes in a type that
+            the format can't.
         ImportError: If a package of the extra `formats` is not installed.
     """
     _check_packages("ONNX", "onnx", "tf2onnx")
+    return _export("export_onnx", model, folder, write_onnx)
 
-    def write(written):
-        path = str(written / ONNX_FILE)
-        with without_cudnn(model, portable=True):
-            model.export(path, format="onnx", verbose=False)
 
-    return _export(model, folder, write)
+def write_onnx(model, folder):
+    """Writes `model.onnx` to a folder."""
+    with without_cudnn(model, portable=True):
+        _of_ids(model).export(
+            str(folder / ONNX_FILE),
+            format="onnx",
+            verbose=False,
+            # Without, Keras wants a model that was called.
+            input_signature=[_signature(model)],
+        )
 
 
 def export_openvino(model, folder):
@@ -55,7 +68,8 @@ def export_openvino(model, folder):
     `model.bin`.
 
     Args:
-        model: A classifier with a `preprocessor` and `labels`.
+        model: A classifier with a `preprocessor` and `labels`, or what
+            `reduce_precision` made of it with `"int8"`.
         folder: Path of a folder that does not exist.
 
     Returns:
@@ -63,24 +77,25 @@ def export_openvino(model, folder):
 
     Raises:
         ValueError: If the folder exists or cannot be written, or the model
-            has no `preprocessor` or `labels`.
+            has no `preprocessor` or `labels`, or computes in a type that
+            the format can't.
         ImportError: If openvino is not installed.
     """
     _check_packages("OpenVINO", "openvino")
+    return _export("export_openvino", model, folder, write_openvino)
 
-    def write(written):
-        import openvino
 
-        with tempfile.TemporaryDirectory() as saved_model:
-            with without_cudnn(model, portable=True):
-                _save_ids_model(model, saved_model)
-            openvino.save_model(
-                openvino.convert_model(saved_model),
-                written / OPENVINO_FILE,
-                compress_to_fp16=False,
-            )
+def write_openvino(model, folder):
+    """Writes `model.xml` and `model.bin` to a folder."""
+    import openvino
 
-    return _export(model, folder, write)
+    with tempfile.TemporaryDirectory() as saved_model:
+        _save_ids_model(model, saved_model)
+        openvino.save_model(
+            openvino.convert_model(saved_model),
+            folder / OPENVINO_FILE,
+            compress_to_fp16=False,
+        )
 
 
 def export_litert(model, folder):
@@ -90,7 +105,8 @@ def export_litert(model, folder):
     pair) at a time, of any length: batches of one.
 
     Args:
-        model: A classifier with a `preprocessor` and `labels`.
+        model: A classifier with a `preprocessor` and `labels`, or what
+            `reduce_precision` made of it with `"int8"`.
         folder: Path of a folder that does not exist.
 
     Returns:
@@ -98,18 +114,19 @@ def export_litert(model, folder):
 
     Raises:
         ValueError: If the folder exists or cannot be written, or the model
-            has no `preprocessor` or `labels`.
+            has no `preprocessor` or `labels`, or computes in a type that
+            the format can't.
     """
+    return _export("export_litert", model, folder, write_litert)
 
-    def write(written):
-        with tempfile.TemporaryDirectory() as saved_model:
-            with without_cudnn(model, portable=True):
-                # Its loops take states of a size that is known.
-                _save_ids_model(model, saved_model, batch=1)
-            converter = tf.lite.TFLiteConverter.from_saved_model(saved_model)
-            (written / LITERT_FILE).write_bytes(converter.convert())
 
-    return _export(model, folder, write)
+def write_litert(model, folder):
+    """Writes `model.tflite` to a folder."""
+    with tempfile.TemporaryDirectory() as saved_model:
+        # Its loops take states of a size that is known.
+        _save_ids_model(model, saved_model, batch=1)
+        converter = tf.lite.TFLiteConverter.from_saved_model(saved_model)
+        (folder / LITERT_FILE).write_bytes(converter.convert())
 
 
 def _check_packages(name, *packages):
@@ -123,14 +140,9 @@ def _check_packages(name, *packages):
         ) from None
 
 
-def _export(model, folder, write):
+def _export(name, model, folder, write):
     """Calls `write` with a new folder that has the tokenizer and labels."""
-    for attribute in ("preprocessor", "labels"):
-        if getattr(model, attribute) is None:
-            raise ValueError(
-                f"A model that is exported needs `{attribute}`. Received "
-                f"a model whose `{attribute}` is None"
-            )
+    check_model(model, name)
     folder = pathlib.Path(folder)
     if os.path.lexists(folder):
         raise ValueError(f"{folder} exists already; choose another folder")
@@ -139,24 +151,39 @@ def _export(model, folder, write):
         model.preprocessor.save(written)
         text = json.dumps(model.labels, ensure_ascii=False, indent=2) + "\n"
         (written / LABELS_FILE).write_text(text, encoding="utf-8")
-        write(written)
+        in_tensorflow(write, model, written)
         os.replace(written, folder)
     return folder
 
 
-def _save_ids_model(model, folder, batch=None):
-    """Writes a SavedModel whose inputs are ids."""
-    signature = {
+def _of_ids(model):
+    """A model of ids whose output has its name in all formats."""
+    outputs = {"probabilities": giving_probabilities(model).output}
+    return keras.Model(model.input, outputs, name=model.name)
+
+
+def _signature(model, batch=None):
+    return {
         tensor.name: tf.TensorSpec(
             (batch, *tensor.shape[1:]), tf.int32, name=tensor.name
         )
         for tensor in model.inputs
     }
+
+
+def _save_ids_model(model, folder, batch=None):
+    """Writes a SavedModel whose inputs are ids."""
+    storage = Storage(model)
     module = tf.Module()
-    module.weights = [weight.value for weight in model.weights]
+    module.weights = storage.variables
+    of_ids = _of_ids(model)
+
+    def answer(inputs):
+        with storage.read():
+            return of_ids(inputs, training=False)
+
     function = tf.function(
-        lambda inputs: {"probabilities": model(inputs, training=False)},
-        input_signature=[signature],
-        autograph=False,
+        answer, input_signature=[_signature(model, batch)], autograph=False
     )
-    tf.saved_model.save(module, folder, function)
+    with without_cudnn(model, portable=True):
+        tf.saved_model.save(module, folder, function)

@@ -1,6 +1,6 @@
 """Classifiers with weights of 8 bits."""
 
-import keras
+import numpy as np
 import tensorflow as tf
 from keras import ops
 
@@ -9,58 +9,58 @@ from keras_selfattn.serving.reduced_classifier import ReducedClassifier
 
 
 class Int8Classifier(ReducedClassifier):
-    """A copy of a classifier whose weight matrices are int8.
+    """A copy of a classifier whose weight matrices have int8's values.
 
     `keras.Model.quantize` passes over every layer that is not exactly a
     `Dense` or an `Embedding`. Here all matrices are quantized, of whatever
     layer: each output unit's weights, or each word's vector, get a float32
     scale of their own, `weights = scale * int8`. Word vectors are scaled
     after they are looked up, other matrices once a call; products are
-    float32. It saves disk and memory, and is not meant to save time.
+    float32. It saves disk and memory of what is served, and is not meant to
+    save time.
 
     Biases stay as they are.
-
-    Args:
-        model: A built classifier.
 
     Attributes:
         quantized: List of the paths of the weights that are int8.
         skipped: List of the paths of those that are not.
-        weights: List of all variables.
     """
 
     precision = "int8"
 
-    def __init__(self, model):
-        super().__init__(type(model).from_config(model.get_config()), model)
+    def round_weights(self):
         self.quantized, self.skipped = [], []
-        tables = self._quantize_word_vectors()
-        for weight in self.model.weights:
-            if any(weight is table for table in tables):
-                self.weights.append(weight)
-            elif is_matrix(weight):
-                matrix = Int8Matrix(weight)
-                self._kept.append((weight, matrix))
-                self.weights += [matrix.values, matrix.scale]
+        for layer in self.layers:
+            if isinstance(layer, WordEmbedding):
+                self.quantized.append(layer.embeddings.path)
+                # Keras's code looks rows up without regard to padding.
+                table = ops.convert_to_numpy(layer.embeddings).copy()
+                table[0] = 0
+                values, scale = quantize(table, axis=-1)
+                layer.quantize("int8", type_check=False)
+                layer.set_weights([values, 1 / scale[:, 0]])
+        for weight in self._others():
+            if is_matrix(weight):
+                values, scale = quantize(weight, unit_axis(weight))
+                weight.assign(values * scale)
                 self.quantized.append(weight.path)
             else:
-                self.weights.append(weight)
                 self.skipped.append(weight.path)
 
-    def _quantize_word_vectors(self):
-        """Quantizes the tables by Keras's own code; returns its variables."""
-        tables = []
-        for layer in self.model.layers:
-            if isinstance(layer, WordEmbedding):
-                (weight,) = layer.weights
-                self.quantized.append(weight.path)
-                # Keras's code looks rows up without regard to padding.
-                table = ops.convert_to_numpy(weight).copy()
-                table[0] = 0
-                weight.assign(table)
-                layer.quantize("int8", type_check=False)
-                tables += layer.weights
-        return tables
+    def values_of(self, layer):
+        if not isinstance(layer, WordEmbedding):
+            return super().values_of(layer)
+        table, scale = layer.get_weights()
+        return [table / scale[:, None]]
+
+    def stored_weights(self):
+        return [(w, Int8Matrix(w)) for w in self._others() if is_matrix(w)]
+
+    def _others(self):
+        """All weights but the word vectors, of which Keras has int8."""
+        for layer in self.layers:
+            if not isinstance(layer, WordEmbedding):
+                yield from layer.weights
 
 
 class Int8Matrix:
@@ -68,20 +68,46 @@ class Int8Matrix:
 
     Args:
         weight: A `keras.Variable` of rank 2 or more.
+
+    Attributes:
+        variables: List of two `tf.Variable`, the numbers and the scales.
     """
 
     def __init__(self, weight):
-        # A table has its units in rows.
-        axis = -1 if weight.name == "embeddings" else -2
-        values, scale = keras.quantizers.abs_max_quantize(
-            ops.cast(weight, "float32"), axis=axis, to_numpy=True
-        )
-        self.values = tf.Variable(values, trainable=False, dtype="int8")
-        self.scale = tf.Variable(1 / scale, trainable=False, dtype="float32")
+        self.variables = [
+            tf.Variable(array, trainable=False)
+            for array in quantize(weight, unit_axis(weight))
+        ]
 
     def in_float32(self):
-        """The matrix in float32."""
-        return tf.cast(self.values, tf.float32) * self.scale
+        """The weight as a float32 tensor."""
+        values, scale = self.variables
+        return tf.cast(values, tf.float32) * scale
+
+
+def quantize(weight, axis):
+    """A matrix as whole numbers and float32 scales.
+
+    Of what it gave, multiplied, it gives the same numbers again.
+
+    Args:
+        weight: A `keras.Variable`, or an array.
+        axis: Integer, the axis along which numbers share their scale.
+
+    Returns:
+        An int8 array of the weight's shape, and the float32 array that it is
+        to be multiplied by.
+    """
+    array = np.asarray(ops.convert_to_numpy(weight), "float32")
+    largest = np.abs(array).max(axis=axis, keepdims=True)
+    # Numbers that are all zero have a scale too.
+    scale = np.maximum(largest, np.float32(1e-30)) / np.float32(127)
+    return np.round(array / scale).astype("int8"), scale
+
+
+def unit_axis(weight):
+    """The axis of a matrix along which the weights of one unit lie."""
+    return -1 if weight.name == "embeddings" else -2
 
 
 def is_matrix(weight):

@@ -1,61 +1,88 @@
-"""Classifiers that keep their weights in fewer bits than they compute in."""
+"""Classifiers whose weights have the values that fewer bits can hold."""
 
-import keras
+import functools
+
+from keras_selfattn.models.classifier import Classifier
 
 
-class ReducedClassifier:
-    """Answers as a classifier does, with weights that are kept elsewhere.
+def _refusing(name):
+    @functools.wraps(getattr(Classifier, name))
+    def refuse(self, *args, **kwargs):
+        raise ValueError(
+            "A model of reduced precision answers and is exported; "
+            f"`{name}` is for the model that it was made of. Received: "
+            f"{self.name!r}, {self.precision}"
+        )
 
-    Args:
-        model: A built classifier, whose own weights are not read where
-            others are kept for them.
-        origin: The classifier it is a copy of.
+    return refuse
+
+
+class ReducedClassifier(Classifier):
+    """A copy of a classifier with weights of fewer bits.
+
+    Its weights have the rounded values: however it is asked, it answers as
+    it will when it is served. What would change or save them raises
+    `ValueError`.
 
     Attributes:
         precision: Str, of the weights, set by subclasses.
-        weights: List of all variables, for subclasses to fill.
     """
 
-    def __init__(self, model, origin):
-        self.model = model
-        self.model.set_weights(origin.get_weights())
+    precision = None
+
+    fit = _refusing("fit")
+    get_config = _refusing("get_config")
+    load_weights = _refusing("load_weights")
+    quantize = _refusing("quantize")
+    save = _refusing("save")
+    save_to_preset = _refusing("save_to_preset")
+    save_weights = _refusing("save_weights")
+    set_weights = _refusing("set_weights")
+    train_on_batch = _refusing("train_on_batch")
+
+    @classmethod
+    def of(cls, model):
+        """The reduced copy of a built classifier."""
+        origin = type(model), model.get_config()
+        copy = _reduced_class(cls, origin[0]).from_config(origin[1])
+        vars(copy)["_origin"] = origin
+        super(ReducedClassifier, copy).set_weights(model.get_weights())
         for attribute in ("preprocessor", "labels", "training_record"):
-            setattr(self.model, attribute, getattr(origin, attribute))
-        self.weights = []
-        # Pairs of a weight and of what gives its values.
-        self._kept = []
+            setattr(copy, attribute, getattr(model, attribute))
+        copy.round_weights()
+        copy.trainable = False
+        return copy
 
-    def __getattr__(self, name):
-        if name == "model":
-            raise AttributeError(name)
-        return getattr(self.model, name)
+    def in_float32(self):
+        """A classifier that is reduced to this one: of its rounded values."""
+        model_class, config = self._origin
+        model = model_class.from_config(config)
+        for layer, mine in zip(model.layers, self.layers, strict=True):
+            layer.set_weights(self.values_of(mine))
+        for attribute in ("preprocessor", "labels", "training_record"):
+            setattr(model, attribute, getattr(self, attribute))
+        return model
 
-    def __call__(self, inputs, training=False):
-        return self._run(self.model, inputs)
+    def values_of(self, layer):
+        """The weights of one of its layers as the layer had them before."""
+        return layer.get_weights()
 
-    def attention_model(self):
-        return _View(self, self.model.attention_model())
+    def round_weights(self):
+        """Gives the weights the values that they are stored with."""
+        raise NotImplementedError
 
-    def embedding_model(self):
-        return _View(self, self.model.embedding_model())
+    def stored_weights(self):
+        """How a SavedModel stores weights.
 
-    def explanation_model(self):
-        return _View(self, self.model.explanation_model())
-
-    def count_params(self):
-        return self.model.count_params()
-
-    def _run(self, view, inputs):
-        values = [(weight, kept.in_float32()) for weight, kept in self._kept]
-        with keras.StatelessScope(values):
-            return view(inputs, training=False)
+        Returns:
+            List of pairs of a weight and of what is written in its stead,
+            which has a list of `variables` and a method `in_float32`. All
+            other weights are written as they are.
+        """
+        raise NotImplementedError
 
 
-class _View:
-    def __init__(self, classifier, view):
-        self.classifier = classifier
-        self.view = view
-        self.output = view.output
-
-    def __call__(self, inputs, training=False):
-        return self.classifier._run(self.view, inputs)
+@functools.cache
+def _reduced_class(kind, model_class):
+    name = kind.__name__.replace("Classifier", model_class.__name__)
+    return type(name, (kind, model_class), {"__doc__": kind.__doc__})

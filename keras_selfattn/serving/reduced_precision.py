@@ -7,6 +7,7 @@ import numpy as np
 
 from keras_selfattn.evaluation import predict
 from keras_selfattn.evaluation import with_label_ids
+from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.serving.bfloat16 import Bfloat16Classifier
 from keras_selfattn.serving.int8 import Int8Classifier
 
@@ -26,19 +27,26 @@ def reduce_precision(model, precision):
             `Int8Classifier`).
 
     Returns:
-        What `export` takes for a model. It answers, and cannot be trained.
+        A `keras_selfattn.models.Classifier` that answers, and is exported,
+        as any other. It can't be trained or saved.
 
     Raises:
-        ValueError: If `precision` is none of them.
+        ValueError: If `precision` is none of them, or the model is no
+            classifier of `keras_selfattn.models`, or one that is quantized
+            or reduced already.
     """
     if precision not in PRECISIONS:
         raise ValueError(
             f"`precision` must be one of {', '.join(map(repr, PRECISIONS))}. "
             f"Received: {precision!r}"
         )
-    if precision == "int8":
-        return Int8Classifier(model)
-    return Bfloat16Classifier(model)
+    if not isinstance(model, Classifier):
+        raise ValueError(
+            "Reduced precision is for a classifier of `keras_selfattn.models`. "
+            f"Received: {type(model).__name__}"
+        )
+    kind = Int8Classifier if precision == "int8" else Bfloat16Classifier
+    return kind.of(model)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -144,6 +144,20 @@ def test_texts_of_any_bytes(served):
     np.testing.assert_allclose(probabilities.sum(-1), 1, atol=1e-5)
 
 
+def test_logits_are_served_as_probabilities(tmp_path):
+    model = tiny_classifier(activation=None)
+    features = model.preprocess(TEXTS)
+    expected = tf.nn.softmax(model(features))
+    for number, written in enumerate(
+        [model, serving.reduce_precision(model, "int8")], start=1
+    ):
+        folder = serving.export(written, tmp_path, number)
+        _, probabilities = serving.load_savedmodel(folder).predict(TEXTS)
+        np.testing.assert_allclose(
+            probabilities, expected, atol=1e-6 if number == 1 else 0.02
+        )
+
+
 def test_folder(exported, model):
     files = {
         str(path.relative_to(exported))
@@ -361,7 +375,7 @@ def test_models_that_cannot_be_served(tmp_path):
     model.labels = ["one"]
     with pytest.raises(ValueError, match="3 classes.*Received 1"):
         serving.export(model, tmp_path)
-    model = tiny_classifier(activation=None)
+    model = ending_in(lambda x: 2 * x)
     with pytest.raises(ValueError, match="must give probabilities"):
         serving.export(model, tmp_path)
     unknown = keras.Input((None,), dtype="int32", name="sentence_ids")

@@ -8,6 +8,7 @@ import tensorflow as tf
 from keras_selfattn import serving
 from keras_selfattn.layers import CharacterCNN
 from keras_selfattn.layers import StackedBiLSTM
+from keras_selfattn.models import from_preset
 from keras_selfattn.serving.recurrent import without_cudnn
 from keras_selfattn.text import TextPreprocessor
 from tests.serving.families import FAMILIES
@@ -102,6 +103,67 @@ def test_litert_answers_equal_keras(tmp_path, family):
         features = model.preprocess(rows)
         answers = litert_answers(folder, features)
         np.testing.assert_allclose(answers, model(features), rtol=0, atol=1e-6)
+
+
+FORMATS = {
+    "onnx": (serving.export_onnx, onnx_answers),
+    "openvino": (serving.export_openvino, openvino_answers),
+    "litert": (serving.export_litert, litert_answers),
+}
+TEXTS = ["good food.", "", "It isn't bad at all"]
+
+
+# Of Keras's code for the converter, on a NumPy newer than it; and the
+# interpreter's home is moving to a package of its own.
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore:.*tf.lite.Interpreter is deprecated")
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FORMATS)
+def test_int8_logits_of_a_loaded_model(tmp_path, name):
+    export, answers = FORMATS[name]
+    model = tiny_classifier(encoder="bilstm", units=2, activation=None)
+    model.set_weights([4 * weight for weight in model.get_weights()])
+    model.save_to_preset(tmp_path / "model")
+    loaded = from_preset(tmp_path / "model")
+    reduced = serving.reduce_precision(loaded, "int8")
+    folder = export(reduced, tmp_path / "new")
+    features = model.preprocess(TEXTS)
+    rounded = tf.nn.softmax(reduced(features))
+    assert np.abs(rounded - tf.nn.softmax(model(features))).max() > 1e-4
+    np.testing.assert_allclose(
+        answers(folder, features), rounded, rtol=0, atol=1e-6
+    )
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_onnx_of_a_loaded_model(tmp_path):
+    pytest.importorskip("tf2onnx")
+    model = tiny_classifier()
+    model.save_to_preset(tmp_path / "model")
+    loaded = from_preset(tmp_path / "model")
+    folder = serving.export_onnx(loaded, tmp_path / "loaded")
+    features = model.preprocess(TEXTS)
+    np.testing.assert_allclose(
+        onnx_answers(folder, features), model(features), rtol=0, atol=1e-6
+    )
+
+
+# Of Keras's quantizers, on a NumPy newer than they are.
+@pytest.mark.filterwarnings("ignore:__array__ implementation")
+def test_what_formats_cannot_compute(tmp_path):
+    bfloat16 = serving.reduce_precision(tiny_classifier(), "bfloat16")
+    for name, (export, _) in FORMATS.items():
+        with pytest.raises(ValueError, match="in bfloat16; `export` can.") as e:
+            export(bfloat16, tmp_path / name)
+        assert "\n" not in str(e.value)
+    quantized = tiny_classifier()
+    with pytest.warns(UserWarning, match="left these layers"):
+        quantized.quantize("int8")
+    able = "in int8; `export` and `export_onnx` can"
+    for name in ("openvino", "litert"):
+        with pytest.raises(ValueError, match=able):
+            FORMATS[name][0](quantized, tmp_path / name)
+    assert not list(tmp_path.iterdir())
 
 
 def test_faster_code_comes_back():

@@ -5,10 +5,14 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from keras_selfattn import evaluation
+from keras_selfattn import faithfulness
 from keras_selfattn import serving
+from keras_selfattn import visualization
 from keras_selfattn.cli import main
 from keras_selfattn.serving.int8 import Int8Matrix
 from keras_selfattn.serving.int8 import is_matrix
+from keras_selfattn.serving.int8 import quantize
 from keras_selfattn.serving.reduced_precision import Comparison
 from tests.serving.families import small_classifier
 from tests.tiny_classifier import tiny_classifier
@@ -74,6 +78,113 @@ def test_export(model, tmp_path, precision):
         assert counts["bfloat16"] == model.count_params() - last
 
 
+@pytest.mark.parametrize("activation", ["softmax", None])
+@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+def test_every_way_of_asking(precision, activation):
+    model = tiny_classifier(encoder="bilstm", units=2, activation=activation)
+    # So that rounding shows.
+    model.set_weights([8 * weight for weight in model.get_weights()])
+    reduced = serving.reduce_precision(model, precision)
+    features = reduced.preprocess(TEXTS)
+    outputs = np.array(reduced(features))
+    # A product of half floats depends on what it is merged with.
+    tolerance = {"bfloat16": 1e-3, "int8": 1e-6}[precision]
+    assert np.abs(outputs - model(features)).max() > 3 * tolerance
+
+    probabilities = outputs
+    if activation is None:
+        probabilities = np.array(tf.nn.softmax(outputs))
+    answers = {
+        "predict": reduced.predict(features, verbose=0),
+        "predict_on_batch": reduced.predict_on_batch(features),
+        "explanation_model": reduced.explanation_model()(features)["outputs"],
+    }
+    for name, answer in answers.items():
+        np.testing.assert_allclose(
+            answer, outputs, rtol=0, atol=tolerance, err_msg=name
+        )
+    answers = {
+        "evaluation": [p for _, p in evaluation.predict(reduced, TEXTS)][0],
+        "explain": [
+            explanation.probabilities
+            for explanation in visualization.explain(reduced, TEXTS)
+        ],
+    }
+    for name, answer in answers.items():
+        np.testing.assert_allclose(
+            answer, probabilities, rtol=0, atol=tolerance, err_msg=name
+        )
+
+    ids = np.array([0, 2, 1, 1])
+    records = [
+        (text, model.labels[i]) for text, i in zip(TEXTS, ids, strict=True)
+    ]
+    accuracy = (outputs.argmax(axis=-1) == ids).mean()
+    assert evaluation.evaluate(reduced, records).accuracy == accuracy
+    entropy = keras.metrics.SparseCategoricalCrossentropy(
+        name="entropy", from_logits=activation is None
+    )
+    reduced.compile(metrics=[entropy])
+    expected = -np.log(probabilities[np.arange(4), ids]).mean()
+    for evaluate in (reduced.evaluate, reduced.test_on_batch):
+        more = {} if evaluate == reduced.test_on_batch else {"verbose": 0}
+        found = evaluate(features, ids, return_dict=True, **more)
+        assert found["entropy"] == pytest.approx(expected, abs=10 * tolerance)
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+def test_what_a_reduced_model_refuses(model, tmp_path, precision):
+    reduced = serving.reduce_precision(model, precision)
+    before = reduced.get_weights()
+    reduced.compile("sgd", "sparse_categorical_crossentropy")
+    features = reduced.preprocess(TEXTS)
+    labels = np.array([0, 1, 2, 0])
+    for name, call in {
+        "fit": lambda: reduced.fit(features, labels),
+        "train_on_batch": lambda: reduced.train_on_batch(features, labels),
+        "save_to_preset": lambda: reduced.save_to_preset(tmp_path / "new"),
+        "save": lambda: reduced.save(tmp_path / "new.keras"),
+        "save_weights": lambda: reduced.save_weights(tmp_path / "w.weights.h5"),
+        "load_weights": lambda: reduced.load_weights(tmp_path / "w.weights.h5"),
+        "set_weights": lambda: reduced.set_weights(before),
+        "quantize": lambda: reduced.quantize("int8"),
+        "get_config": reduced.get_config,
+    }.items():
+        with pytest.raises(ValueError, match=f"`{name}` is for") as error:
+            call()
+        assert "\n" not in str(error.value)
+    with pytest.raises(ValueError, match=precision):
+        serving.reduce_precision(reduced, "int8")
+    for weight, old in zip(reduced.get_weights(), before, strict=True):
+        np.testing.assert_array_equal(weight, old)
+    assert not reduced.trainable_weights
+    assert not list(tmp_path.iterdir())
+
+
+def test_faithfulness_of_a_reduced_model(model):
+    reduced = serving.reduce_precision(model, "int8")
+    records = [(text, model.labels[0]) for text in TEXTS]
+    result = faithfulness.measure(reduced, records)
+    expected = evaluation.evaluate(reduced, records).accuracy
+    assert result.accuracy == expected
+    assert np.isfinite(result.losses["gradient x input", 0.5].sufficiency)
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "int8"])
+def test_a_reduced_model_is_reduced_to_itself(model, precision):
+    reduced = serving.reduce_precision(model, precision)
+    again = serving.reduce_precision(reduced.in_float32(), precision)
+    for weight, same in zip(
+        reduced.get_weights(), again.get_weights(), strict=True
+    ):
+        np.testing.assert_allclose(same, weight, rtol=1e-6)
+
+
+def test_only_classifiers_are_reduced(model):
+    with pytest.raises(ValueError, match="Received: Functional"):
+        serving.reduce_precision(model.attention_model(), "int8")
+
+
 def test_int8_says_what_it_skips(model):
     reduced = serving.reduce_precision(model, "int8")
     assert sorted(reduced.quantized + reduced.skipped) == sorted(
@@ -121,7 +232,12 @@ def test_int8_weights_are_within_half_a_step():
     largest = np.abs(weight.numpy()).max(axis=-2, keepdims=True)
     difference = np.abs(matrix.in_float32().numpy() - weight.numpy())
     assert (difference <= largest / 127 * 0.501).all()
-    assert matrix.values.dtype == tf.int8
+    values, scale = matrix.variables
+    assert values.dtype == tf.int8
+    # Rounded values are rounded to themselves.
+    again, same_scale = quantize(matrix.in_float32(), axis=-2)
+    np.testing.assert_array_equal(again, values)
+    np.testing.assert_allclose(same_scale, scale, rtol=1e-6)
 
 
 def test_int8_padding_stays_zero(model):

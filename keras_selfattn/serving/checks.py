@@ -1,0 +1,71 @@
+"""Which models can be exported, and to which formats."""
+
+import keras
+
+from keras_selfattn.serving.endpoints import input_names
+
+# By function, the types that its format was seen not to multiply, or not as
+# Keras does. All other models can be written.
+REFUSED = {
+    "export": set(),
+    "export_onnx": {"bfloat16"},
+    "export_openvino": {"bfloat16", "int8"},
+    "export_litert": {"bfloat16", "float16", "int8"},
+}
+
+
+def compute_types(model):
+    """The set of types in which a model's layers multiply.
+
+    `"int8"` is that of the layers that `keras.Model.quantize` changed. What
+    only keeps its weights in fewer bits computes in float32.
+    """
+    types = set()
+    for layer in model.layers:
+        inner = getattr(layer, "layer", layer)
+        # Whole numbers of a table are looked up, and not multiplied.
+        looked_up = isinstance(inner, keras.layers.Embedding)
+        if inner.quantization_mode is not None and not looked_up:
+            types.add(inner.quantization_mode)
+        else:
+            types.add(keras.backend.standardize_dtype(inner.compute_dtype))
+    return types
+
+
+def check_model(model, function):
+    """Raises `ValueError` for a model that can't be exported.
+
+    Args:
+        model: A classifier.
+        function: The name of the function of `serving` that is to write it.
+    """
+    for attribute in ("preprocessor", "labels"):
+        if getattr(model, attribute, None) is None:
+            raise ValueError(
+                f"A model that is exported needs `{attribute}`. Received "
+                f"a model whose `{attribute}` is None"
+            )
+    names = input_names(model)
+    texts = keras.KerasTensor((None,), "string")
+    given = set(model.preprocessor.compute_output_spec(texts))
+    if len(names) == 2:
+        given = {f"{side}_{name}" for side in names for name in given}
+    wanted = {tensor.name for tensor in model.inputs}
+    if not wanted <= given:
+        raise ValueError(
+            f"The preprocessor must give the model's inputs {sorted(wanted)}. "
+            f"Received a preprocessor that gives {sorted(given)}"
+        )
+    if model.output_shape[-1] != len(model.labels):
+        raise ValueError(
+            f"The model has {model.output_shape[-1]} classes, so it needs as "
+            f"many labels. Received {len(model.labels)} labels"
+        )
+    types = compute_types(model)
+    if refused := types & REFUSED[function]:
+        able = [f"`{f}`" for f, others in REFUSED.items() if not types & others]
+        raise ValueError(
+            f"`{function}` can't write a model that computes in "
+            f"{' or '.join(sorted(refused))}; {' and '.join(able)} can. "
+            f"Received: {model.name!r}, which does"
+        )

@@ -1,0 +1,144 @@
+"""The same text has the same answer, whichever way a model is asked."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_selfattn import evaluation
+from keras_selfattn import serving
+from keras_selfattn import visualization
+from keras_selfattn.text import TextPreprocessor
+from tests.serving.families import small_classifier
+from tests.serving.test_formats import litert_answers
+from tests.serving.test_formats import onnx_answers
+from tests.serving.test_formats import openvino_answers
+from tests.tiny_classifier import tiny_classifier
+
+TEXTS = {
+    "empty": "",
+    "whitespace": " \n\t\u3000",
+    "control characters": "good\x00food \x07 bad\x1b[31m.",
+    "very long": "the bad view wasn't great . " * 60,
+    "emoji": "great \U0001f600\U0001f44d\U0001f3fd \U0001f468\u200d\U0001f469",
+    "unknown words": "Größe 食物 xyzzy",
+    "no Unicode normal form": "Gro\u0308\ufb00nung \u202eabc\ufeff",
+    "quotes": "\"Don't!\" he said: “can't” ''",
+    "ordinary": "The food wasn't good, but the view was great!",
+}
+MODELS = {
+    "single": lambda: tiny_classifier(characters="adfgo", activation=None),
+    "pair": lambda: small_classifier("lin2017_snli", encoder="cnn"),
+}
+
+
+class Asked:
+    """A model, its rows, and what it answers itself."""
+
+    def __init__(self, name):
+        self.model = MODELS[name]()
+        # So that answers differ.
+        self.model.set_weights([3 * w for w in self.model.get_weights()])
+        self.rows = list(TEXTS.values())
+        if name == "pair":
+            self.rows = list(zip(self.rows, self.rows[1:] + [""], strict=True))
+        features = self.model.preprocess(self.rows)
+        self.expected = self.model.predict(features, verbose=0)
+        if self.model.gives_logits:
+            self.expected = np.array(tf.nn.softmax(self.expected))
+
+    def check(self, probabilities, labels=None):
+        for name, answer, expected in zip(
+            TEXTS, probabilities, self.expected, strict=True
+        ):
+            np.testing.assert_allclose(
+                answer, expected, rtol=0, atol=1e-5, err_msg=name
+            )
+        if labels is not None:
+            names = [self.model.labels[i] for i in self.expected.argmax(-1)]
+            assert list(labels) == names
+
+
+@pytest.fixture(scope="module", params=MODELS)
+def asked(request):
+    return Asked(request.param)
+
+
+def test_answers_differ(asked):
+    """Otherwise the tests below would find nothing."""
+    assert len({tuple(row) for row in asked.expected.round(4)}) > 6
+
+
+def test_call(asked):
+    outputs = asked.model(asked.model.preprocess(asked.rows))
+    if asked.model.gives_logits:
+        outputs = tf.nn.softmax(outputs)
+    asked.check(outputs)
+
+
+def test_alone(asked):
+    outputs = [
+        asked.model.predict_on_batch(asked.model.preprocess([row]))[0]
+        for row in asked.rows
+    ]
+    if asked.model.gives_logits:
+        outputs = tf.nn.softmax(outputs)
+    asked.check(outputs)
+
+
+def test_evaluation(asked):
+    batches = evaluation.predict(asked.model, asked.rows, batch_size=4)
+    asked.check(np.concatenate([p for _, p in batches]))
+
+
+def test_explain(asked):
+    explanations = list(visualization.explain(asked.model, asked.rows))
+    asked.check(
+        [explanation.probabilities for explanation in explanations],
+        [explanation.predicted for explanation in explanations],
+    )
+
+
+def test_savedmodel(asked, tmp_path):
+    folder = serving.export(asked.model, tmp_path)
+    labels, probabilities = serving.load_savedmodel(folder).predict(asked.rows)
+    asked.check(probabilities, labels)
+
+
+def test_int8(asked, tmp_path):
+    """As far from the model as rounding brings it, and no two of its own."""
+    reduced = serving.reduce_precision(asked.model, "int8")
+    (probabilities,) = [
+        p for _, p in evaluation.predict(reduced, asked.rows, batch_size=64)
+    ]
+    np.testing.assert_allclose(probabilities, asked.expected, atol=0.05)
+    served = serving.load_savedmodel(serving.export(reduced, tmp_path))
+    for answers in (
+        served.predict(asked.rows)[1],
+        [e.probabilities for e in visualization.explain(reduced, asked.rows)],
+    ):
+        np.testing.assert_allclose(answers, probabilities, rtol=0, atol=1e-5)
+
+
+# Of Keras's code for the converter, on a NumPy newer than it; and the
+# interpreter's home is moving to a package of its own.
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore:.*tf.lite.Interpreter is deprecated")
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("export", "answers"),
+    [
+        (serving.export_onnx, onnx_answers),
+        (serving.export_openvino, openvino_answers),
+        (serving.export_litert, litert_answers),
+    ],
+    ids=["onnx", "openvino", "litert"],
+)
+def test_formats(asked, tmp_path, export, answers):
+    folder = export(asked.model, tmp_path / "new")
+    features = asked.model.preprocess(asked.rows)
+    asked.check(answers(folder, features))
+    # The tokenizer beside the model gives the same ids.
+    preprocessor = TextPreprocessor.load(folder)
+    if "token_ids" in features:
+        for name, ids in preprocessor(asked.rows).items():
+            np.testing.assert_array_equal(ids, features[name])

@@ -1,0 +1,137 @@
+"""Exports of models that run on JAX and torch."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import keras
+import pytest
+
+from keras_selfattn.serving import tensorflow_process
+from keras_selfattn.serving.tensorflow_process import in_tensorflow
+from tests.tiny_classifier import tiny_classifier
+
+
+def fail(model, folder, name):
+    assert keras.backend.backend() == "tensorflow"
+    if name == "OddError":
+        raise OddError
+    raise ValueError(f"Of the model {model.name}:\nno {name} in {folder}")
+
+
+class OddError(Exception):
+    pass
+
+
+def die(model, folder):
+    print("the last words", file=sys.stderr, flush=True)
+    os._exit(3)
+
+
+def go_on(model, folder):
+    with tempfile.TemporaryDirectory():
+        (folder / "process").write_text(str(os.getpid()))
+        time.sleep(300)
+
+
+@pytest.fixture
+def elsewhere(monkeypatch, tmp_path):
+    """Has the next calls made by a process of their own."""
+    monkeypatch.setattr(tensorflow_process, "is_at_hand", lambda: False)
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    yield
+    assert not list(temporary.glob("export_*"))
+
+
+@pytest.mark.slow
+def test_errors_come_back(elsewhere, tmp_path):
+    model = tiny_classifier()
+    with pytest.raises(ValueError) as raised:
+        in_tensorflow(fail, model, tmp_path, name="word")
+    assert str(raised.value) == (
+        f"Of the model {model.name}:\nno word in {tmp_path}"
+    )
+    with pytest.raises(RuntimeError, match="^OddError"):
+        in_tensorflow(fail, model, tmp_path, name="OddError")
+    with pytest.raises(RuntimeError, match="code 3: .*the last words$"):
+        in_tensorflow(die, model, tmp_path)
+
+
+def is_running(process):
+    try:
+        state = pathlib.Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return state.rsplit(")", 1)[1].split()[0] != "Z"
+
+
+def wait_for(condition):
+    for _ in range(600):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("It took more than a minute")
+
+
+class Interruption(BaseException):
+    pass
+
+
+@pytest.mark.slow
+def test_an_interruption_ends_the_process(elsewhere, tmp_path):
+    file = tmp_path / "process"
+
+    def interrupt(*_):
+        if file.exists() and file.read_text():
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            raise Interruption
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)
+    try:
+        with pytest.raises(Interruption):
+            in_tensorflow(go_on, tiny_classifier(), tmp_path)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert not is_running(int(file.read_text()))
+
+
+@pytest.mark.slow
+def test_a_killed_process_leaves_none_behind(tmp_path):
+    code = (
+        "import pathlib, sys;"
+        "from keras_selfattn.serving import tensorflow_process;"
+        "from tests.serving.test_tensorflow_process import go_on;"
+        "from tests.tiny_classifier import tiny_classifier;"
+        "tensorflow_process.is_at_hand = lambda: False;"
+        "tensorflow_process.in_tensorflow("
+        "go_on, tiny_classifier(), pathlib.Path(sys.argv[1]))"
+    )
+    file = tmp_path / "process"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, tmp_path],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+    ) as process:
+        wait_for(lambda: file.exists() and file.read_text())
+        process.kill()
+    wait_for(lambda: not is_running(int(file.read_text())))
+
+
+def test_models_that_cannot_be_handed_on(elsewhere, tmp_path):
+    model = tiny_classifier()
+    with pytest.raises(ValueError, match="Received: Functional"):
+        in_tensorflow(fail, model.attention_model(), tmp_path)
+
+    class Mine(type(model)):
+        pass
+
+    mine = Mine.from_config(model.get_config())
+    with pytest.raises(ValueError, match="Received: Mine"):
+        in_tensorflow(fail, mine, tmp_path)
