@@ -40,6 +40,8 @@ def test_counts_each_text_under_its_label():
     for true, answer in zip(gold, answers, strict=True):
         expected[true, answer] += 1
     np.testing.assert_array_equal(result.confusion, expected)
+    # Counts are shown as they are.
+    assert result.confusion.dtype == "int64"
 
 
 def test_batches_of_all_lengths_share_one_graph():

@@ -16,8 +16,8 @@ ROOMS = (
 )
 # Tests of rooms above, which build on a room and run in this process.
 ABOVE = {
-    "layers": ["tests/models"],
-    "models": ["tests/conformance", "tests/test_training.py"],
+    "layers": ["tests/conformance/models", "tests/models"],
+    "models": ["tests/conformance/models", "tests/test_training.py"],
     "regularizers": ["tests/conformance", "tests/models"],
     "text": ["tests/serving", "tests/test_training.py"],
     "optimizers": ["tests/test_training.py"],

@@ -175,13 +175,17 @@ def _install(change):
     source = change.apply(path.read_text(encoding="utf-8"))
     name = ".".join(pathlib.PurePosixPath(change.path).with_suffix("").parts)
     sys.meta_path.insert(0, _Finder(name, source))
-    # Also for AutoGraph, which reads the source of what it traces.
-    linecache.cache[str(path)] = (
-        len(source),
-        None,
-        source.splitlines(keepends=True),
-        str(path),
-    )
+    # AutoGraph traces what it reads there, and others clear what is kept.
+    lines = source.splitlines(keepends=True)
+    read = linecache.updatecache
+
+    def read_changed(filename, module_globals=None):
+        return (
+            lines if filename == str(path) else read(filename, module_globals)
+        )
+
+    linecache.updatecache = read_changed
+    linecache.cache.pop(str(path), None)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
