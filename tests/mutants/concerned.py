@@ -41,8 +41,8 @@ def stages(path):
     """Lists of arguments of pytest, to be run in this order.
 
     The file's own examples and tests come first, then those of the layers in
-    the conformance table that it is part of, then those of its room, and
-    then those of rooms above.
+    the conformance table that it is part of, then those of its room, then
+    those of rooms above, and at last its own slow ones.
     """
     place = pathlib.PurePosixPath(path)
     room = place.parts[1].removesuffix(".py")
@@ -56,7 +56,10 @@ def stages(path):
         found.append(["tests/conformance", "-k", " or ".join(_layers(path))])
     found.append([f"tests/{room}", f"tests/test_{room}.py"])
     found += [[each] for each in ABOVE[room]]
-    return list(filter(None, _existing(found)))
+    return [
+        *filter(None, _existing(found)),
+        *([*each, "-m", "slow"] for each in _existing([own]) if each),
+    ]
 
 
 def _existing(found):

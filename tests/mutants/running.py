@@ -13,6 +13,7 @@ import linecache
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import sys
 import tempfile
@@ -22,6 +23,13 @@ import traceback
 from tests.mutants.concerned import ROOT
 
 SURVIVED, CAUGHT, TOO_LONG = "survived", "caught", "too long"
+# Names a file for the processes that tests start.
+VARIABLE = "CHANGED_SOURCE"
+SITE = """
+from tests.mutants import running
+
+running.install_from_environment()
+"""
 
 
 def prepare():
@@ -31,7 +39,6 @@ def prepare():
     import pytest  # noqa: F401
     import tensorflow  # noqa: F401
 
-    # Not what pytest itself loads and rewrites, such as hypothesis.
     for name in ("keras_tuner", "tensorflow_text"):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -70,9 +77,8 @@ class Run:
                 self.stop()
                 self.outcome = TOO_LONG
             return self.outcome is not None
-        self._end_what_tests_left()
-        report = json.loads(self._report.read_text() or "{}")
-        self._report.unlink()
+        report = _Report(self._folder).read()
+        self._clear_away()
         if "error" in report:
             raise RuntimeError(report["error"])
         if os.WIFSIGNALED(status):
@@ -92,65 +98,78 @@ class Run:
         """Ends it where it is."""
         os.kill(self._pid, signal.SIGKILL)
         os.waitpid(self._pid, 0)
-        self._end_what_tests_left()
-        self._report.unlink()
+        self._clear_away()
 
-    def _end_what_tests_left(self):
+    def _clear_away(self):
         with contextlib.suppress(ProcessLookupError):
+            # What tests started and left behind.
             os.killpg(self._pid, signal.SIGKILL)
+        shutil.rmtree(self._folder)
 
     def _start(self):
         self._since = time.monotonic()
         arguments = self.stages.pop(0)
-        handle, path = tempfile.mkstemp(suffix=".mutant")
-        os.close(handle)
-        self._report = pathlib.Path(path)
+        self._folder = pathlib.Path(tempfile.mkdtemp(prefix="changed_"))
         sys.stdout.flush()
         self._pid = os.fork()
         if self._pid:
             return
         status = 1
+        report = _Report(self._folder)
         try:
             os.setsid()
-            status = _run_tests(
-                arguments, self.change, self.limit, self._report
+            nothing = os.open(os.devnull, os.O_RDWR)
+            for stream in range(3):
+                os.dup2(nothing, stream)
+            resource.setrlimit(
+                resource.RLIMIT_CPU, (self.limit, self.limit + 30)
             )
+            # A loop that never ends may fill all memory first.
+            resource.setrlimit(resource.RLIMIT_DATA, (12 << 30, 12 << 30))
+            if self.change is not None:
+                _install_here_and_below(self.change, self._folder)
+            status = _run_tests(arguments, report)
         except BaseException:
-            error = {"error": traceback.format_exc()}
-            self._report.write_text(json.dumps(error))
+            report.write(error=traceback.format_exc())
         finally:
             os._exit(status)
 
 
-def _run_tests(arguments, change, limit, report):
+def _run_tests(arguments, report):
     import pytest
 
-    nothing = os.open(os.devnull, os.O_RDWR)
-    for stream in range(3):
-        os.dup2(nothing, stream)
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 30))
-    # A loop that never ends may fill all memory first.
-    resource.setrlimit(resource.RLIMIT_DATA, (12 << 30, 12 << 30))
-    if change is not None:
-        _install(change)
-    notes = _Notes(report)
     code = pytest.main(
-        ["-x", "-p", "no:cacheprovider", *arguments], plugins=[notes]
+        [
+            "-x",
+            "-p",
+            "no:cacheprovider",
+            # To rewrite assertions pytest would import files its own way.
+            "--assert=plain",
+            *arguments,
+        ],
+        plugins=[report],
     )
+    for finder in sys.meta_path:
+        module = sys.modules.get(getattr(finder, "name", None))
+        if module is not None and type(module.__loader__) is not _Loader:
+            raise RuntimeError(f"{module} was imported unchanged")
     passed = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
     if code in passed:
         return 0
-    if notes.failed is None:
-        notes.write(failed=arguments[0])
+    if report.failed is None:
+        report.write(failed=arguments[0])
     return 1
 
 
-class _Notes:
-    """A plugin of pytest that notes where it is and what failed first."""
+class _Report:
+    """A plugin of pytest that writes where it is and what failed first."""
 
-    def __init__(self, path):
-        self.path = path
+    def __init__(self, folder):
+        self.path = folder / "report.json"
         self.failed = None
+
+    def read(self):
+        return json.loads(self.path.read_text()) if self.path.exists() else {}
 
     def write(self, **values):
         self.path.write_text(json.dumps(values))
@@ -170,22 +189,32 @@ class _Notes:
             self.write(failed=report.nodeid)
 
 
-def _install(change):
-    path = ROOT / change.path
-    source = change.apply(path.read_text(encoding="utf-8"))
-    name = ".".join(pathlib.PurePosixPath(change.path).with_suffix("").parts)
+def _install_here_and_below(change, folder):
+    """Changes the file in this process and in those that it starts."""
+    source = folder / "source.json"
+    text = (ROOT / change.path).read_text(encoding="utf-8")
+    source.write_text(json.dumps([change.path, change.apply(text)]))
+    (folder / "sitecustomize.py").write_text(SITE)
+    os.environ[VARIABLE] = str(source)
+    paths = [str(folder), str(ROOT), os.environ.get("PYTHONPATH")]
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    install_from_environment()
+
+
+def install_from_environment():
+    """Has the import of one module give a changed source."""
+    path, source = json.loads(pathlib.Path(os.environ[VARIABLE]).read_text())
+    name = ".".join(pathlib.PurePosixPath(path).with_suffix("").parts)
     sys.meta_path.insert(0, _Finder(name, source))
     # AutoGraph traces what it reads there, and others clear what is kept.
-    lines = source.splitlines(keepends=True)
+    filename, lines = str(ROOT / path), source.splitlines(keepends=True)
     read = linecache.updatecache
 
-    def read_changed(filename, module_globals=None):
-        return (
-            lines if filename == str(path) else read(filename, module_globals)
-        )
+    def read_changed(asked, module_globals=None):
+        return lines if asked == filename else read(asked, module_globals)
 
     linecache.updatecache = read_changed
-    linecache.cache.pop(str(path), None)
+    linecache.cache.pop(filename, None)
 
 
 class _Finder(importlib.abc.MetaPathFinder):
