@@ -1,7 +1,8 @@
 """The papers' equations in NumPy float64, by plain loops over the steps.
 
 Each reference takes the layer's configuration, its weights in order, its
-inputs and a mask for each input, and returns a `Result`.
+inputs and a mask for each input, and returns a `Result`. Where training drops
+inputs, `drop` says what becomes of them.
 """
 
 import dataclasses
@@ -16,6 +17,16 @@ class Result:
     outputs: list
     scores: list = dataclasses.field(default_factory=list)
     penalty: float = 0.0
+
+
+def identity(x):
+    return x
+
+
+ACTIVATIONS = {
+    "tanh": np.tanh,
+    "relu": lambda x: np.maximum(x, 0),
+}
 
 
 def softmax(logits):
@@ -38,7 +49,8 @@ def orthogonality(factor, scores):
 
 def structured_self_attention(config, weights, inputs, masks):
     (states,), (mask,) = inputs, masks
-    hidden_kernel, score_kernel, hidden_bias, score_bias = weights
+    hidden_kernel, score_kernel, *biases = weights
+    hidden_bias, score_bias = biases or (0, np.zeros(config["num_heads"]))
     batch, steps, features = states.shape
     heads = config["num_heads"]
     embedding = np.zeros((batch, heads, features))
@@ -108,7 +120,7 @@ def lstm(sequence, kernel, recurrent_kernel, bias):
     return np.array(states)
 
 
-def stacked_bilstm(config, weights, inputs, masks):
+def stacked_bilstm(config, weights, inputs, masks, drop=identity):
     (words,), (mask,) = inputs, masks
     batch, steps, _ = words.shape
     outputs = np.zeros((batch, steps, 2 * config["units"][-1]))
@@ -121,6 +133,7 @@ def stacked_bilstm(config, weights, inputs, masks):
                 weights[6 * layer :][:3],
                 weights[6 * layer :][3:6],
             )
+            below = drop(below)
             states = np.concatenate(
                 [lstm(below, *forward), lstm(below[::-1], *backward)[::-1]],
                 axis=-1,
@@ -130,9 +143,11 @@ def stacked_bilstm(config, weights, inputs, masks):
     return Result([outputs])
 
 
-def masked_conv1d(config, weights, inputs, masks):
+def masked_conv1d(config, weights, inputs, masks, drop=identity):
     (states,), (mask,) = inputs, masks
     kernel, bias = weights
+    states = drop(states)
+    activation = ACTIVATIONS[config["activation"]]
     width = len(kernel)
     outputs = np.zeros((*states.shape[:2], kernel.shape[-1]))
     for b, t in np.ndindex(states.shape[:2]):
@@ -142,7 +157,7 @@ def masked_conv1d(config, weights, inputs, masks):
                 s = t + k - (width - 1) // 2
                 if 0 <= s < states.shape[1] and mask[b, s]:
                     outputs[b, t] += states[b, s] @ kernel[k]
-            outputs[b, t] = np.tanh(outputs[b, t])
+            outputs[b, t] = activation(outputs[b, t])
     return Result([outputs])
 
 
@@ -174,13 +189,14 @@ def generalized_pooling(config, weights, inputs, masks):
     hidden_kernel, hidden_bias, score_kernel, score_bias = weights
     batch, steps, features = states.shape
     heads = config["num_heads"]
+    activation = ACTIVATIONS[config["activation"]]
     embedding = np.zeros((batch, heads, features))
     scores = np.zeros((batch, heads, steps, features))
     for b, i, d in np.ndindex(batch, heads, features):
         kept = np.flatnonzero(mask[b])
         if not len(kept):
             continue
-        hidden = np.tanh(states[b, kept] @ hidden_kernel[i] + hidden_bias[i])
+        hidden = activation(states[b, kept] @ hidden_kernel[i] + hidden_bias[i])
         logits = hidden @ score_kernel[i, :, d] + score_bias[i, d]
         scores[b, i, kept, d] = softmax(logits)
         for t in kept:
@@ -196,13 +212,13 @@ def generalized_pooling(config, weights, inputs, masks):
     return Result([embedding], [scores], penalty)
 
 
-def feed_forward(x, weights):
+def feed_forward(x, weights, drop=identity):
     for kernel, bias in zip(weights[::2], weights[1::2], strict=True):
-        x = np.maximum(x @ kernel + bias, 0)
+        x = np.maximum(drop(x) @ kernel + bias, 0)
     return x
 
 
-def decomposable_attention(config, weights, inputs, masks):
+def decomposable_attention(config, weights, inputs, masks, drop=identity):
     layers = 2 * len(config["attend_units"])
     attend, compare = weights[:layers], weights[layers:]
     batch, units = len(inputs[0]), config["compare_units"][-1]
@@ -217,20 +233,20 @@ def decomposable_attention(config, weights, inputs, masks):
                 counterpart = np.zeros(words.shape[1])
                 if len(kept[1 - side]):
                     logits = [
-                        feed_forward(words[i], attend)
-                        @ feed_forward(others[j], attend)
+                        feed_forward(words[i], attend, drop)
+                        @ feed_forward(others[j], attend, drop)
                         for j in kept[1 - side]
                     ]
                     row = softmax(np.array(logits))
                     scores[side][b, i, kept[1 - side]] = row
                     counterpart = row @ others[kept[1 - side]]
                 outputs[b, side * units : (side + 1) * units] += feed_forward(
-                    np.concatenate([words[i], counterpart]), compare
+                    np.concatenate([words[i], counterpart]), compare, drop
                 )
     return Result([outputs], scores)
 
 
-def intra_sentence_attention(config, weights, inputs, masks):
+def intra_sentence_attention(config, weights, inputs, masks, drop=identity):
     (words,), (mask,) = inputs, masks
     *attention, distance_bias = weights
     longest = config["max_distance"]
@@ -239,7 +255,7 @@ def intra_sentence_attention(config, weights, inputs, masks):
     scores = np.zeros((batch, steps, steps))
     for b in range(batch):
         kept = np.flatnonzero(mask[b])
-        hidden = feed_forward(words[b, kept], attention)
+        hidden = feed_forward(words[b, kept], attention, drop)
         for i, t in enumerate(kept):
             logits = np.zeros(len(kept))
             for j in range(len(kept)):
@@ -254,18 +270,24 @@ def intra_sentence_attention(config, weights, inputs, masks):
 
 def pruned_dense(config, weights, inputs, masks):
     (matrices,) = inputs
-    row_kernel, row_bias, column_kernel, column_bias = weights
+    weights = iter(weights)
     batch, r, features = matrices.shape
-    rows = np.zeros((batch, r, config["row_units"]))
-    columns = np.zeros((batch, features, config["column_units"]))
-    for b, matrix in enumerate(matrices):
-        for i in range(r):
-            rows[b, i] = np.tanh(matrix[i] @ row_kernel[i] + row_bias[i])
-        for j in range(features):
-            columns[b, j] = np.tanh(
-                matrix[:, j] @ column_kernel[j] + column_bias[j]
-            )
-    return Result([rows, columns])
+    activation = ACTIVATIONS[config["activation"]]
+    outputs = []
+    if config["row_units"] is not None:
+        kernel, bias = next(weights), next(weights)
+        rows = np.zeros((batch, r, config["row_units"]))
+        for b, i in np.ndindex(batch, r):
+            rows[b, i] = activation(matrices[b, i] @ kernel[i] + bias[i])
+        outputs.append(rows)
+    if config["column_units"] is not None:
+        kernel, bias = next(weights), next(weights)
+        columns = np.zeros((batch, features, config["column_units"]))
+        for b, j in np.ndindex(batch, features):
+            column = matrices[b, :, j]
+            columns[b, j] = activation(column @ kernel[j] + bias[j])
+        outputs.append(columns)
+    return Result(outputs)
 
 
 def gated_encoder(config, weights, inputs, masks):
