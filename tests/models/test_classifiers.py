@@ -1,11 +1,13 @@
-"""What every preset's model must do, at small sizes."""
+"""What every preset's model must do, at small sizes.
+
+What holds for each option of the models is in `tests/conformance/models`.
+"""
 
 import json
 
 import keras
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from keras_selfattn import models
 from keras_selfattn.text import TextPreprocessor
@@ -18,13 +20,6 @@ from tests.models.small import small_preset
 def model(request):
     keras.utils.set_random_seed(0)
     return small_preset(request.param)
-
-
-def padded(inputs, more=3):
-    return {
-        name: np.pad(ids, [(0, 0), (0, more)] + [(0, 0)] * (ids.ndim - 2))
-        for name, ids in inputs.items()
-    }
 
 
 def assert_close(received, expected):
@@ -53,20 +48,6 @@ def test_sides_begin_the_names_of_the_inputs(model):
     assert set(model.input) == {s + kind for s in model.sides for kind in kinds}
 
 
-def test_padding_changes_nothing(model):
-    inputs = inputs_for(model)
-    plain = model(inputs)
-    losses = [float(loss) for loss in model.losses]
-    assert_close(model(padded(inputs)), plain)
-    assert_close([float(loss) for loss in model.losses], losses)
-    # A row alone, without its padding, is what it is in the batch.
-    row = {}
-    for name, ids in inputs.items():
-        kept = (ids[1].reshape(len(ids[1]), -1) != 0).any(axis=1).sum()
-        row[name] = ids[1:2, :kept]
-    assert_close(model(row), plain[1:2])
-
-
 def test_attention_scores_sum_to_one_over_the_words(model):
     inputs = inputs_for(model)
     scores = keras.tree.flatten(model.attention_model()(inputs))
@@ -79,10 +60,6 @@ def test_attention_scores_sum_to_one_over_the_words(model):
         else:
             expected = np.ones_like(sums)
         np.testing.assert_allclose(sums, expected, rtol=1e-5)
-
-
-def test_parameter_counts_add_up(model):
-    assert sum(model.parameter_counts().values()) == model.count_params()
 
 
 def test_summary_names_the_parts_of_the_paper():
@@ -104,7 +81,8 @@ def test_summary_names_the_parts_of_the_paper():
     assert "pooling            50" in lines[-1]
 
 
-def test_preset_folder(model, tmp_path):
+def test_preset_folder(tmp_path):
+    model = small_preset("chen2018_snli")
     model.labels = ["no", "maybe", "yes"]
     model.training_record = {"seed": 3}
     model.save_to_preset(tmp_path / "saved")
@@ -118,15 +96,9 @@ def test_preset_folder(model, tmp_path):
     assert json.loads((tmp_path / "saved" / "config.json").read_text())
 
 
-def test_keras_file(model, tmp_path):
-    model.save(tmp_path / "model.keras")
-    copy = keras.saving.load_model(tmp_path / "model.keras")
-    inputs = inputs_for(model, batch=2, steps=(6, 3))
-    assert_close(copy(inputs), model(inputs))
-
-
 def test_one_training_step(model):
-    model.compile("sgd", "sparse_categorical_crossentropy")
+    # Tracing would take most of the time; the conformance tests do.
+    model.compile("sgd", "sparse_categorical_crossentropy", run_eagerly=True)
     inputs = inputs_for(model)
     before = [w.numpy() for w in model.trainable_weights]
     assert np.isfinite(model.train_on_batch(inputs, np.array([0, 1, 2])))
@@ -142,36 +114,6 @@ def test_one_training_step(model):
     assert all(np.isfinite(w.numpy()).all() for w in model.weights)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["lin2017_yelp", "lin2017_snli_pruned", "chen2018_snli", "parikh2016_snli"],
-)
-def test_xla_gives_the_same(name):
-    arguments = {} if name.startswith("parikh") else {"use_cudnn": False}
-    model = small_preset(name, **arguments)
-    inputs = inputs_for(model)
-    compiled = tf.function(model, jit_compile=True)
-    tensors = {name: tf.constant(ids) for name, ids in inputs.items()}
-    assert_close(compiled(tensors), model(inputs))
-
-
-@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
-@pytest.mark.parametrize(
-    "name", ["lin2017_yelp", "chen2018_snli", "parikh2016_snli_intra"]
-)
-def test_half_precision(name, policy):
-    keras.config.set_dtype_policy(policy)
-    try:
-        model = small_preset(name)
-        inputs = inputs_for(model)
-        outputs = model(inputs)
-        assert outputs.dtype == "float32"
-        model.compile("sgd", "sparse_categorical_crossentropy")
-        assert np.isfinite(model.train_on_batch(inputs, np.array([0, 1, 2])))
-    finally:
-        keras.config.set_dtype_policy("float32")
-
-
 def test_a_preprocessor_does_not_keep_xla_away():
     model = small_preset("lin2017_yelp", use_cudnn=False)
     model.preprocessor = TextPreprocessor(["good", "food"])
@@ -179,36 +121,6 @@ def test_a_preprocessor_does_not_keep_xla_away():
     assert model.jit_compile
     loss = model.train_on_batch(inputs_for(model), np.array([0, 1, 2]))
     assert np.isfinite(loss)
-
-
-def test_logits():
-    model = small_preset("lin2017_yelp", activation=None)
-    probabilities = small_preset("lin2017_yelp")
-    probabilities.set_weights(model.get_weights())
-    inputs = inputs_for(model)
-    assert_close(tf.nn.softmax(model(inputs)), probabilities(inputs))
-
-
-def test_both_sentences_of_a_pair_count_in_the_penalty():
-    model = small_preset("lin2017_snli")
-    inputs = inputs_for(model)
-    model(inputs)
-    total = float(sum(model.losses))
-    scores = model.attention_model()(inputs)
-    expected = 0.0
-    for matrix in scores:
-        overlap = np.einsum("brn,bsn->brs", matrix, matrix) - np.eye(2)
-        expected += 0.3 * np.square(overlap).sum(axis=(1, 2)).mean()
-    np.testing.assert_allclose(total, expected, rtol=1e-5)
-
-
-def test_the_parameter_penalty_of_a_pair_counts_once():
-    model = small_preset("chen2018_snli", margin=50.0)
-    model(inputs_for(model))
-    kernel = model.get_layer("generalized_pooling_of_both").layer.hidden_kernel
-    first, second = kernel.numpy()
-    expected = 1e-2 * (50.0 - np.square(first - second).sum())
-    np.testing.assert_allclose(float(sum(model.losses)), expected, rtol=1e-4)
 
 
 @pytest.mark.parametrize(

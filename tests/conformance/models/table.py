@@ -68,10 +68,14 @@ class ModelRow:
         rng = np.random.default_rng(1)
         for weight in model.weights:
             shape = tuple(weight.shape)
-            scale = 0.4
+            scale = 0.7
             if len(shape) > 1 and "embeddings" not in weight.path:
-                # States stay of the size of 1, where nothing saturates.
-                scale = 1.5 * np.prod(shape[-2:-1]) ** -0.5
+                # Large enough to tell texts apart, and nothing saturates.
+                scale = 2.0 if "lstm" in weight.path else 1.4
+                scale /= np.prod(shape[-2:-1]) ** 0.5
+            if weight.path.startswith("character_cnn"):
+                # There are 300 of its features.
+                scale /= 4
             weight.assign(rng.normal(0, scale, shape))
         return model
 

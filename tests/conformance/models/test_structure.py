@@ -1,4 +1,4 @@
-"""Dropouts, L2 factors and trainable weights are where a row has them."""
+"""Law 6: dropout, L2 and fixed weights are where a row has them."""
 
 import itertools
 
@@ -10,6 +10,12 @@ from keras_selfattn import models
 from tests.conformance.models import structure
 from tests.conformance.models.table import VOCABULARY
 from tests.conformance.models.table import built
+
+
+def test_weight_names_and_shapes(model_row):
+    assert structure.weight_shapes(
+        built(model_row)
+    ) == structure.expected_weight_shapes(model_row)
 
 
 def test_dropout_rates(model_row):
