@@ -150,9 +150,10 @@ def _run_tests(arguments, report):
         plugins=[report],
     )
     for finder in sys.meta_path:
-        module = sys.modules.get(getattr(finder, "name", None))
-        if module is not None and type(module.__loader__) is not _Loader:
-            raise RuntimeError(f"{module} was imported unchanged")
+        if isinstance(finder, _Finder):
+            module = sys.modules.get(finder.name)
+            if module and not isinstance(module.__loader__, _Loader):
+                raise RuntimeError(f"{module} was imported unchanged")
     passed = (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
     if code in passed:
         return 0
