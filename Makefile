@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# A process a core, but no more than the memory of a laptop holds.
+SPREAD := -n auto --maxprocesses 4 --dist worksteal
 
 .PHONY: demo test test-slow test-oldest laws mutants lint format bench clean
 
@@ -20,21 +22,22 @@ demo: $(VENV)/run
 	$(BIN)/keras-selfattn demo --output runs/demo
 
 test: $(VENV)/develop
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest $(SPREAD)
 
 test-slow: $(VENV)/develop
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest $(SPREAD) -m slow
 
 # The oldest Keras and TensorFlow that setup.py admits.
 $(VENV)-oldest/ready: setup.py
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/pip install --quiet keras==3.10.0 tensorflow==2.19.1 \
-		pytest scikit-learn -e .
+		pytest pytest-xdist scikit-learn -e .
 	touch $@
 
 test-oldest: $(VENV)-oldest/ready
-	$(VENV)-oldest/bin/python -m pytest tests/conformance tests/layers \
-		tests/models tests/test_regularizers.py tests/test_optimizers.py
+	$(VENV)-oldest/bin/python -m pytest $(SPREAD) tests/conformance \
+		tests/layers tests/models tests/test_regularizers.py \
+		tests/test_optimizers.py
 
 laws: $(VENV)/develop
 	$(BIN)/python -m tests.conformance

@@ -30,6 +30,7 @@ extras = {
         "hypothesis>=6",
         "jax",
         "pytest>=8",
+        "pytest-xdist>=3.5",
         "ruff>=0.6",
         "scikit-learn>=1.4",
         "torch==2.13.0",
