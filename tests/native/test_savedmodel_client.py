@@ -59,9 +59,13 @@ def test_decomposable_attention_with_characters(tmp_path):
 
 
 def test_core_tensorflow_alone(tmp_path):
-    model = small_classifier("lin2017_cnn_max_yelp", "tensorflow")
+    model = small_classifier(
+        "lin2017_cnn_max_yelp", "tensorflow", activation=None
+    )
     folder = serving.export(model, tmp_path)
     outputs = client.Request(folder, TEXTS).run()
+    sums = outputs["serving_default", "probabilities"].sum(axis=-1)
+    np.testing.assert_allclose(sums, 1, atol=1e-5)
     assert_equal(outputs, keras_answers(model, TEXTS))
 
 

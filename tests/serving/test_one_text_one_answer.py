@@ -1,5 +1,7 @@
 """The same text has the same answer, whichever way a model is asked."""
 
+import json
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -7,7 +9,9 @@ import tensorflow as tf
 from keras_selfattn import evaluation
 from keras_selfattn import serving
 from keras_selfattn import visualization
+from keras_selfattn.cli import main
 from keras_selfattn.text import TextPreprocessor
+from tests.native import client
 from tests.serving.families import small_classifier
 from tests.serving.test_formats import litert_answers
 from tests.serving.test_formats import onnx_answers
@@ -102,6 +106,31 @@ def test_savedmodel(asked, tmp_path):
     folder = serving.export(asked.model, tmp_path)
     labels, probabilities = serving.load_savedmodel(folder).predict(asked.rows)
     asked.check(probabilities, labels)
+    # The C program takes texts as bytes.
+    rows = [
+        text.encode() if isinstance(text, str) else tuple(map(str.encode, text))
+        for text in asked.rows
+    ]
+    outputs = client.Request(folder, rows, ["serving_default"]).run()
+    asked.check(
+        outputs["serving_default", "probabilities"],
+        [x.decode() for x in outputs["serving_default", "label"]],
+    )
+
+
+def test_command_line(tmp_path, capsys):
+    asked = Asked("single")
+    asked.model.save_to_preset(tmp_path / "model")
+    assert main(["predict", str(tmp_path / "model"), *asked.rows]) == 0
+    answers = [json.loads(x) for x in capsys.readouterr().out.splitlines()]
+    assert [answer["text"] for answer in answers] == asked.rows
+    # It rounds them.
+    np.testing.assert_allclose(
+        [list(answer["probabilities"].values()) for answer in answers],
+        asked.expected,
+        rtol=0,
+        atol=1e-4,
+    )
 
 
 def test_int8(asked, tmp_path):
