@@ -24,14 +24,13 @@ from keras_selfattn.data.generated import generate_reviews
 MODEL = {
     "embedding_dim": 64,
     "units": 64,
-    "attention_dim": 64,
-    "num_heads": 8,
     "hidden_units": 256,
 }
+HEADS = {"attention_dim": 64, "num_heads": 8}
 ROWS = {
-    "penalty 0.1": ("lin2017_yelp", {"attention_penalty": 0.1}),
-    "penalty 0.01": ("lin2017_yelp", {"attention_penalty": 0.01}),
-    "no penalty": ("lin2017_yelp", {"attention_penalty": 0.0}),
+    "penalty 0.1": ("lin2017_yelp", {**HEADS, "attention_penalty": 0.1}),
+    "penalty 0.01": ("lin2017_yelp", {**HEADS, "attention_penalty": 0.01}),
+    "no penalty": ("lin2017_yelp", {**HEADS, "attention_penalty": 0.0}),
     "max pooling": ("lin2017_bilstm_max_yelp", {}),
 }
 

@@ -111,6 +111,10 @@ def main():
     chosen = [options.model] if options.model else MODELS
     for name in chosen:
         preset, changes = MODELS[name]
+        overrides = {**SHARED, **changes, **model_settings}
+        if "num_heads" not in changes:
+            # Max pooling has no attention to penalize.
+            del overrides["attention_penalty"]
         accuracies = []
         for seed in range(options.seeds):
             with tempfile.TemporaryDirectory() as folder:
@@ -121,7 +125,7 @@ def main():
                     pathlib.Path(folder) / "run",
                     vectors=data / VECTORS,
                     seed=seed,
-                    model_overrides={**SHARED, **changes, **model_settings},
+                    model_overrides=overrides,
                     training_overrides={"optimizer": "adam", **recipe},
                 )
             accuracies.append(model.training_record["dev_accuracy"])

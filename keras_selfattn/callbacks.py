@@ -18,6 +18,7 @@ from keras_selfattn import visualization
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.decomposable_classifier import DecomposableClassifier
 from keras_selfattn.streams import chunks
+from keras_selfattn.streams import several
 
 _BATCH_SIZE = 64
 
@@ -54,11 +55,7 @@ class _Probe(_Writer):
 
     def __init__(self, log_dir, texts):
         super().__init__(log_dir)
-        if isinstance(texts, str):
-            raise ValueError(
-                f"`texts` must be a list of texts. Received: {texts!r}"
-            )
-        self.texts = list(texts)
+        self.texts = list(several(texts))
         if not self.texts:
             raise ValueError("`texts` must hold at least one text")
 

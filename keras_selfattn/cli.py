@@ -486,13 +486,15 @@ def _print_evaluation(evaluation):
         shares = [
             f"{figures[name]:.1%}" for name in ("precision", "recall", "f1")
         ]
-        table.add_row(label, *shares, str(figures["rows"]))
+        table.add_row(str(label), *shares, str(figures["rows"]))
     console.print(table)
     confusion = Table(
-        "true \\ predicted", *evaluation.labels, title="Confusion matrix"
+        "true \\ predicted",
+        *map(str, evaluation.labels),
+        title="Confusion matrix",
     )
     for label, row in zip(evaluation.labels, evaluation.confusion, strict=True):
-        confusion.add_row(label, *map(str, row))
+        confusion.add_row(str(label), *map(str, row))
     console.print(confusion)
 
 

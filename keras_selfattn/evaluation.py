@@ -4,7 +4,9 @@ import dataclasses
 
 import numpy as np
 
+from keras_selfattn.labels import Finder
 from keras_selfattn.streams import chunks
+from keras_selfattn.streams import several
 
 
 @dataclasses.dataclass(frozen=True)
@@ -12,7 +14,7 @@ class Evaluation:
     """The counts of a classifier's answers, and what follows from them.
 
     Attributes:
-        labels: List of the names of the classes.
+        labels: List of the names of the classes, as the model has them.
         confusion: Integer array of shape `(classes, classes)`: rows are the
             true classes, columns the predicted ones.
     """
@@ -58,7 +60,15 @@ def predict(model, texts, batch_size=64):
     Yields:
         For each batch, the list of its texts and the float32 array of
         probabilities, of shape `(B, num_classes)`.
+
+    Raises:
+        ValueError: if `texts` is one string, or holds anything but texts as
+            the model takes them.
     """
+    return _predict(model, several(texts), batch_size)
+
+
+def _predict(model, texts, batch_size):
     import tensorflow as tf
 
     # One graph for batches of all sizes and lengths.
@@ -114,6 +124,8 @@ def evaluate(model, records, batch_size=64):
 def with_label_ids(records, labels):
     """Each record with the number of its label.
 
+    A label is known by its value or by its text.
+
     Args:
         records: Iterable of tuples that begin with a text and its label.
         labels: The labels that a model knows, in the order of its outputs.
@@ -122,14 +134,17 @@ def with_label_ids(records, labels):
         Pairs of a record and an integer.
 
     Raises:
-        ValueError: if a label is none of the model's.
+        ValueError: if a label is none of the model's, or if `records` is
+            one string.
     """
-    ids = {label: i for i, label in enumerate(labels)}
+    records = several(records)
+    find = Finder(labels)
     for row, record in enumerate(records, start=1):
         label = record[1]
-        if label not in ids:
+        found = find(label)
+        if found is None:
             raise ValueError(
                 f"Unknown label of text {row}: the model knows "
-                f"{', '.join(labels)}. Received: {label!r}"
+                f"{', '.join(map(str, labels))}. Received: {label!r}"
             )
-        yield record, ids[label]
+        yield record, found

@@ -8,6 +8,19 @@ import os
 _MOST_THREADS = 4
 
 
+def several(texts):
+    """The texts, or `ValueError` where one string is given for them.
+
+    A string is an iterable too, of texts of one character each.
+    """
+    if isinstance(texts, (str, bytes)):
+        raise ValueError(
+            "Expected a list of texts, or another iterable of them. "
+            f"Received one string: {texts[:40]!r}"
+        )
+    return texts
+
+
 def chunks(rows, size):
     """Lists of up to `size` rows of an iterable."""
     chunk = []

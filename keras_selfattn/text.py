@@ -15,6 +15,7 @@ import tensorflow as tf
 from keras_selfattn.files import write_text
 from keras_selfattn.streams import chunks
 from keras_selfattn.streams import map_ahead
+from keras_selfattn.streams import several
 
 PADDING = ""
 UNKNOWN = "[UNK]"
@@ -129,7 +130,7 @@ class PennTreebankTokenizer:
         self._regex_split = _find_regex_split(implementation)
 
     def __call__(self, texts, max_tokens=None):
-        texts = self.clean(_to_strings(texts))
+        texts = self.clean(string_tensor(texts))
         if max_tokens is not None:
             texts = _first_words(texts, max_tokens)
         for pattern, rewrite, _ in _RULES:
@@ -244,7 +245,7 @@ class TextPreprocessor(keras.layers.Layer):
     # Keras takes tensors alone; lists of strings are what a user has at hand.
     def __call__(self, texts, **kwargs):
         if not isinstance(texts, keras.KerasTensor):
-            texts = _to_strings(texts)
+            texts = string_tensor(texts)
         return super().__call__(texts, **kwargs)
 
     def call(self, texts):
@@ -510,11 +511,7 @@ def count_words(texts, lowercase=False):
     >>> count_words(["a dog runs", "a dog", "a cat"])
     {'a': 3, 'dog': 2, 'cat': 1, 'runs': 1}
     """
-    if isinstance(texts, (str, bytes)):
-        raise ValueError(
-            "`texts` must be an iterable of strings. Received one string: "
-            f"{texts[:40]!r}"
-        )
+    texts = several(texts)
     tokenizer = PennTreebankTokenizer(lowercase)
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
@@ -527,7 +524,7 @@ def count_words(texts, lowercase=False):
     totals = collections.Counter()
     # Each distinct word of a chunk comes to Python once.
     for words, counts in map_ahead(
-        lambda chunk: [part.numpy() for part in count(_to_strings(chunk))],
+        lambda chunk: [part.numpy() for part in count(string_tensor(chunk))],
         chunks(texts, 1024),
     ):
         for word, n in zip(words.tolist(), counts.tolist(), strict=True):
@@ -578,7 +575,16 @@ def _find_regex_split(implementation):
     return tensorflow_text.regex_split
 
 
-def _to_strings(texts):
+def string_tensor(texts):
+    """The tensor of texts, `(B,)`, in UTF-8 as the tokenizer takes it.
+
+    Args:
+        texts: List of strings, or a tensor of them.
+
+    Raises:
+        ValueError: If `texts` is one string, or not of rank 1.
+    """
+    texts = several(texts)
     if isinstance(texts, (list, tuple)):
         # Half of a surrogate pair, as cut JSON has it, is no UTF-8: it goes
         # on as the bytes that the tokenizer replaces.

@@ -21,6 +21,8 @@ from keras_selfattn.data.word_vectors import load_word_vectors
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.files import restore_folder
 from keras_selfattn.files import write_text
+from keras_selfattn.models import arguments
+from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.models.loading import MODEL_FOLDER
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import count_words
@@ -82,6 +84,7 @@ _SWITCHES = (
     "normalize_vectors",
     "induce_vectors",
 )
+_MAY_BE_ZERO = ("initial_accumulator_value", "weight_decay")
 # Training values that a resumed run may change.
 _CHANGEABLE = ("epochs", "steps_per_execution")
 
@@ -145,12 +148,13 @@ def train(
             model of the epochs before stays in the folder.
     """
     preset_values = models.get_preset(preset)
+    model_overrides = arguments.plain(model_overrides or {})
     training = training_values(preset_values, training_overrides or {})
     settings = {
         "preset": preset,
         "seed": seed,
         "vectors": None if vectors is None else str(vectors),
-        "model": {**preset_values.model, **(model_overrides or {})},
+        "model": {**preset_values.model, **model_overrides},
         "training": training,
     }
     run = Run(folder, settings, resume)
@@ -160,7 +164,7 @@ def train(
     preprocessor, found = make_preprocessor(
         train_texts, training, vectors, settings["model"]
     )
-    overrides = dict(model_overrides or {})
+    overrides = dict(model_overrides)
     if found is not None:
         width = found[0].shape[1]
         if overrides.setdefault("embedding_dim", width) != width:
@@ -272,9 +276,15 @@ def check_model_arguments(preset, overrides):
         overrides: Dictionary of model arguments that take the place of the
             preset's.
     """
-    arguments = {**models.get_preset(preset).model, **overrides}
+    values = {**models.get_preset(preset).model, **overrides}
+    model_class = CLASSES[models.get_preset(preset).class_name]
     # Wide layers take seconds to build.
-    narrow = {name: _at_most_eight(value) for name, value in arguments.items()}
+    narrow = {
+        name: _at_most_eight(value)
+        for name, value in arguments.applying(
+            model_class, values, given=overrides
+        ).items()
+    }
     try:
         build_model(preset, 3, 2, narrow)
     except ValueError:
@@ -345,14 +355,41 @@ def check_training_values(values):
             raise ValueError(
                 f"`{name}` must be True or False. Received: {name}={value!r}"
             )
-    for name in optimizers.argument_names(values["optimizer"]) & values.keys():
-        value = values[name]
-        if value is None and name != "learning_rate":
+    defaults = {
+        **optimizers.defaults(values["optimizer"]),
+        "ema_momentum": None,
+    }
+    for name, default in defaults.items():
+        value = values.get(name, default)
+        if value is None and default is None:
             continue
-        if not isinstance(value, (int, float)):
+        if isinstance(default, bool):
+            expected, is_right = "True or False", True
+        elif name == "gradient_accumulation_steps":
+            expected = "an integer of 2 or more"
+            is_right = isinstance(value, int) and value >= 2
+        else:
+            expected, holds = _range(name)
+            is_right = isinstance(value, (int, float)) and holds(value)
+        if not is_right or isinstance(value, bool) != isinstance(default, bool):
             raise ValueError(
-                f"`{name}` must be a number. Received: {name}={value!r}"
+                f"`{name}` must be {expected}. Received: {name}={value!r}"
             )
+
+
+def _range(name):
+    """What a number of an optimizer must be, in words and as a function."""
+    if "momentum" in name or "beta" in name:
+        return (
+            "a number from 0 up to, but not including, 1",
+            lambda value: 0 <= value < 1,
+        )
+    if name in _MAY_BE_ZERO:
+        return (
+            "a finite number of 0 or more",
+            lambda value: 0 <= value < math.inf,
+        )
+    return "a finite number above 0", lambda value: 0 < value < math.inf
 
 
 def value_names(optimizer):

@@ -475,7 +475,7 @@ def test_counts_of_words():
         ("do", 1),
         ("n't", 1),
     ]
-    with pytest.raises(ValueError, match="iterable of strings.*'a dog'"):
+    with pytest.raises(ValueError, match="iterable of them.*'a dog'"):
         count_words("a dog")
 
 
@@ -486,7 +486,7 @@ def test_most_frequent_characters():
 
 
 def test_build_vocabulary_arguments():
-    with pytest.raises(ValueError, match="iterable of strings.*'a dog'"):
+    with pytest.raises(ValueError, match="iterable of them.*'a dog'"):
         build_vocabulary("a dog")
     with pytest.raises(ValueError, match="`max_size`.*Received: 0"):
         build_vocabulary(["a"], max_size=0)

@@ -1,5 +1,6 @@
 import itertools
 import json
+import math
 import os
 import signal
 import subprocess
@@ -23,6 +24,9 @@ SMALL = {
     "attention_penalty": 0.01,
     "hidden_units": 8,
 }
+
+
+NAN = float("nan")
 
 
 def reviews(size, seed):
@@ -369,7 +373,28 @@ def test_unknown_training_value(tmp_path):
         ("ema_momentum", "slow"),
         ("induce_vectors", "yes"),
         ("momentum", "fast"),
+        ("momentum", 1.0),
+        ("momentum", -0.1),
+        ("momentum", NAN),
+        ("momentum", None),
+        ("nesterov", "yes"),
+        ("nesterov", 1),
         ("learning_rate", None),
+        ("learning_rate", NAN),
+        ("learning_rate", math.inf),
+        ("learning_rate", 0.0),
+        ("learning_rate", -0.06),
+        ("learning_rate", True),
+        ("global_clipnorm", -0.5),
+        ("clipnorm", 0),
+        ("clipvalue", NAN),
+        ("weight_decay", -1e-3),
+        ("loss_scale_factor", 0.0),
+        ("gradient_accumulation_steps", 1),
+        ("gradient_accumulation_steps", 2.0),
+        ("gradient_accumulation_steps", True),
+        ("ema_momentum", 1.0),
+        ("ema_momentum", NAN),
         ("optimizer", ["sgd"]),
     ],
 )
@@ -382,12 +407,42 @@ def test_a_training_value_that_cannot_be(tmp_path, name, value):
 
 
 @pytest.mark.parametrize(
+    ("optimizer", "name", "value"),
+    [
+        ("adam", "beta_1", 1.0),
+        ("adam", "beta_2", NAN),
+        ("adam", "epsilon", 0),
+        ("adam", "amsgrad", 0),
+        ("adagrad", "initial_accumulator_value", -0.1),
+        ("adagrad", "epsilon", -1e-7),
+    ],
+)
+def test_a_value_of_another_optimizer_that_cannot_be(optimizer, name, value):
+    preset = models.get_preset("lin2017_yelp")
+    with pytest.raises(ValueError, match=f"`{name}` must be.*{name}="):
+        training.training_values(preset, {"optimizer": optimizer, name: value})
+
+
+def test_values_at_the_end_of_their_range():
+    preset = models.get_preset("lin2017_yelp")
+    for values in (
+        {"momentum": 0, "nesterov": True, "weight_decay": 0.0},
+        {"clipnorm": None, "global_clipnorm": None, "clipvalue": 1},
+        {"gradient_accumulation_steps": 2, "ema_momentum": 0.0},
+        {"optimizer": "adagrad", "initial_accumulator_value": 0},
+    ):
+        training.training_values(preset, values)
+
+
+@pytest.mark.parametrize(
     "argument, message",
     [
         ({"nonsense": 1}, "no argument 'nonsense'"),
         ({"units": -3}, "units=-3"),
         # The value that was given, not that of a smaller model.
-        ({"dropout": 50}, "rate=50"),
+        ({"dropout": 50}, "dropout=50"),
+        ({"dropout": NAN}, "dropout=nan"),
+        ({"pooling": "max", "num_heads": 3}, "`num_heads` changes nothing"),
     ],
 )
 def test_a_wrong_model_argument_is_told_before_the_texts_are_read(
@@ -422,7 +477,7 @@ def test_a_model_that_no_small_one_stands_for_is_still_built(monkeypatch):
 
 
 def test_an_argument_of_the_wrong_type(tmp_path):
-    with pytest.raises(ValueError, match="can't be built.*'x'"):
+    with pytest.raises(ValueError, match="a finite number.*stddev='x'"):
         train_pairs(tmp_path / "x", initializer_stddev="x")
     assert not (tmp_path / "x").exists()
 

@@ -198,7 +198,7 @@ class TestExplain:
         assert len(calls) <= 2
 
     def test_wrong_number_of_texts(self):
-        with pytest.raises(ValueError, match="takes a pair a row"):
+        with pytest.raises(ValueError, match="takes a pair of strings a row"):
             list(explain(siamese(), ["one"]))
 
 

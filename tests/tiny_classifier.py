@@ -2,6 +2,7 @@
 
 import keras
 
+from keras_selfattn.models.arguments import applying
 from keras_selfattn.models.sentence_classifier import SentenceClassifier
 from keras_selfattn.text import TextPreprocessor
 
@@ -40,7 +41,10 @@ def tiny_classifier(
         "num_heads": 2,
         "hidden_units": 6,
     }
-    model = SentenceClassifier(**{**arguments, **overrides})
+    arguments = applying(
+        SentenceClassifier, {**arguments, **overrides}, given=overrides
+    )
+    model = SentenceClassifier(**arguments)
     model.preprocessor = preprocessor
     model.labels = list(labels)
     return model

@@ -10,8 +10,12 @@ import tempfile
 import numpy as np
 import tensorflow as tf
 
+from keras_selfattn.labels import Finder
+from keras_selfattn.labels import plain
+from keras_selfattn.labels import plain_label
 from keras_selfattn.streams import chunks
 from keras_selfattn.streams import map_ahead
+from keras_selfattn.text import string_tensor
 
 _BOUNDARIES = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 _BEYOND = 256
@@ -165,7 +169,8 @@ class EncodedDataset:
                 the features get the prefixes `premise_` and `hypothesis_`.
                 It is called in several threads.
             labels: list of all labels, which fixes their ids; or None to
-                collect them: sorted, by value where all are numbers.
+                collect them: sorted, by value where all are numbers. A
+                label is known by its value or by its text.
             folder: folder to hold the arrays as `.npy` files, of which only
                 the rows in use are in memory; None keeps all in memory.
 
@@ -377,19 +382,35 @@ def _encode(records, preprocessor, sides, labels, store):
     Returns:
         By side, the list of each chunk's lengths; the labels' ids; the labels.
     """
-    known = None if labels is None else list(labels)
-    names = {name: i for i, name in enumerate(known or ())}
+    known = None if labels is None else plain(labels)
+    names = {}
+    find = Finder(known or ())
     lengths = {side: [] for side in sides}
     ids = []
+
+    def label_id(row, label):
+        if known is None:
+            try:
+                return names.setdefault(plain_label(label), len(names))
+            except ValueError as error:
+                raise ValueError(f"Text {row}: {error}") from None
+        place = find(label)
+        if place is None:
+            raise ValueError(
+                f"Unknown label of text {row}: expected one of {known}. "
+                f"Received: {label!r}"
+            )
+        return place
 
     def columns():
         rows = 0
         for chunk in chunks(records, _CHUNK_ROWS):
+            found = []
             for row, (text, label) in enumerate(chunk, rows + 1):
-                _check_row(row, text, label, len(sides), known)
+                _check_row(row, text, len(sides))
+                found.append(label_id(row, label))
             rows += len(chunk)
-            found = (names.setdefault(name, len(names)) for _, name in chunk)
-            ids.append(np.fromiter(found, "int32", len(chunk)))
+            ids.append(np.array(found, "int32"))
             texts = [text for text, _ in chunk]
             yield [texts] if len(sides) == 1 else zip(*texts, strict=True)
 
@@ -403,23 +424,18 @@ def _encode(records, preprocessor, sides, labels, store):
                 store.add(side + name, flat)
     ids = np.concatenate(ids)
     if known is None:
-        known = _sorted_labels(names)
+        known = _sorted_labels(plain(names))
         ranks = {name: i for i, name in enumerate(known)}
         ids = np.array([ranks[name] for name in names], "int32")[ids]
     return lengths, ids, known
 
 
-def _check_row(row, text, label, sides, labels):
+def _check_row(row, text, sides):
     if (1 if isinstance(text, str) else len(text)) != sides:
         expected = "a pair of strings" if sides == 2 else "a string"
         raise ValueError(
             f"Text {row} must be {expected}, as the first decides. "
             f"Received: {text!r}"
-        )
-    if labels is not None and label not in labels:
-        raise ValueError(
-            f"Unknown label of text {row}: expected one of {labels}. "
-            f"Received: {label!r}"
         )
 
 
@@ -427,7 +443,7 @@ def _flat_ids(preprocessor, texts):
     """The numbers of tokens, and the features without padding."""
     features = {
         name: np.asarray(padded)
-        for name, padded in preprocessor(tf.constant(texts)).items()
+        for name, padded in preprocessor(string_tensor(texts)).items()
     }
     kept = features["token_ids"] != 0
     flat = {
@@ -453,7 +469,7 @@ def _sorted_labels(names):
     try:
         return sorted(names, key=float)
     except ValueError:
-        return sorted(names)
+        return sorted(names, key=str)
 
 
 def _read(array):

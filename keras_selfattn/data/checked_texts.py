@@ -4,6 +4,8 @@ import collections
 import numbers
 
 from keras_selfattn.data.lines import line_error
+from keras_selfattn.labels import Finder
+from keras_selfattn.labels import plain
 
 MAX_BAD_RATE = 0.001
 
@@ -120,7 +122,8 @@ class CheckedTexts:
                 f"Received: {max_bad_rate!r}"
             )
         self.labelled = labelled
-        self.labels = None if labels is None else tuple(labels)
+        self.labels = None if labels is None else tuple(plain(labels))
+        self._find = Finder(self.labels or ())
         self.max_bad_rate = max_bad_rate
         self.report = None
 
@@ -134,7 +137,7 @@ class CheckedTexts:
 
     def knows(self, label):
         """Whether a label is one of those there are."""
-        return self.labels is None or label in self.labels
+        return self.labels is None or self._find(label) is not None
 
     def rows(self):
         """Yields the good rows.
@@ -177,7 +180,9 @@ class CheckedTexts:
         if not self.knows(row.label):
             expected = "a known label"
             if self.labels is not None:
-                expected = f"one of the labels {', '.join(self.labels)}"
+                expected = (
+                    f"one of the labels {', '.join(map(str, self.labels))}"
+                )
             return UNKNOWN_LABEL, _error(row, expected, repr(row.label))
         texts = (row.text,) if isinstance(row.text, str) else row.text
         if not all(text.strip() for text in texts):

@@ -7,6 +7,7 @@ from keras_selfattn import layers
 from keras_selfattn.layers import validation
 from keras_selfattn.regularizers import HeadDiversity
 from keras_selfattn.regularizers import Orthogonality
+from keras_selfattn.regularizers import validate_factor
 
 POOLINGS = ("structured", "generalized", "max", "mean", "last")
 ENCODERS = ("bilstm", "cnn")
@@ -14,6 +15,47 @@ ENCODERS = ("bilstm", "cnn")
 
 def _glorot():
     return keras.initializers.GlorotUniform()
+
+
+# What must be an integer of 1 or more, a finite number of 0 or more, a share,
+# or one of two.
+_SIZES = ("vocabulary_size", "num_classes", "embedding_dim", "projection_dim")
+_FACTORS = (
+    "parameter_penalty",
+    "attention_penalty",
+    "embedding_penalty",
+    "margin",
+    "l2",
+    "initializer_stddev",
+)
+_SHARES = ("dropout", "encoder_dropout")
+_SWITCHES = ("trainable_embeddings", "hidden_shortcut", "intra_sentence")
+
+
+def check_arguments(values):
+    """`ValueError` where an argument that no layer checks is not as expected.
+
+    Args:
+        values: Dictionary of all arguments.
+    """
+    for names, check in (
+        (_SIZES, validation.positive_integer),
+        (_FACTORS, _factor_or_none),
+        (_SHARES, validation.fraction),
+        (_SWITCHES, _switch),
+    ):
+        for name in names:
+            if name in values:
+                check(values[name], name)
+
+
+def _factor_or_none(value, name):
+    if value is not None or name != "initializer_stddev":
+        validate_factor(value, name)
+
+
+def _switch(value, name):
+    one_of(value, (True, False), name)
 
 
 def arguments(scope):
@@ -112,7 +154,7 @@ def make_encoder(encoder, units, shortcut, dropout, use_cudnn, kernel_size):
         )
     return layers.MaskedConv1D(
         units,
-        kernel_size,
+        validation.positive_integer(kernel_size, "kernel_size"),
         activation="relu",
         dropout=dropout,
         name="convolution",

@@ -7,9 +7,15 @@ import warnings
 import keras
 
 from keras_selfattn.files import replaced_folder
+from keras_selfattn.files import write_text
+from keras_selfattn.labels import plain
+from keras_selfattn.models import arguments
+from keras_selfattn.models import construction
+from keras_selfattn.streams import several
 
 CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "model.weights.h5"
+PREPROCESSOR_FILE = "preprocessor.json"
 
 GROUPS = ("word vectors", "encoder", "pooling", "classifier")
 
@@ -26,10 +32,18 @@ class Classifier(keras.Model):
     Attributes:
         preprocessor: The `keras_selfattn.text.TextPreprocessor` that turns
             text into the model's inputs, or `None`.
-        labels: List of the names of the classes, or `None`.
+        labels: List of the names of the classes, or `None`. A name is a
+            string, a number or a boolean, and is compared by its value or
+            its text. Files and served models hold the text of them.
         training_record: Dictionary with what is known of the training, saved
             with the model.
     """
+
+    def __new__(cls, *args, **kwargs):
+        if construction.is_graph(args) and not construction.clone_of(args[1]):
+            # Arguments don't describe the clone that is another graph.
+            return keras.Model(*args, **kwargs)
+        return super().__new__(cls, *args, **kwargs)
 
     def __init__(self, inputs, outputs, views, groups, config, **kwargs):
         super().__init__(inputs=inputs, outputs=outputs, **kwargs)
@@ -39,17 +53,49 @@ class Classifier(keras.Model):
             for group, members in groups.items()
             for layer in members
         }
-        self._arguments = config
+        config = {"dtype": self.dtype_policy, **config}
+        self._arguments = arguments.plain(
+            arguments.applying(type(self), config)
+        )
         self._text = (None,)
         self.labels = None
         self.training_record = {}
+
+    def _become_clone(self, inputs, outputs, name=None):
+        origin, views = construction.clone_of(outputs)
+        # Otherwise the clone would hold on to the weights of its origin.
+        del outputs._clone_of
+        with construction.dtype_scope(origin.dtype_policy):
+            Classifier.__init__(
+                self, inputs, outputs, views, {}, origin._arguments, name=name
+            )
+        self._group_of = origin._group_of
+        if not origin.trainable:
+            self.trainable = False
+        for attribute in ("preprocessor", "labels", "training_record"):
+            setattr(self, attribute, getattr(origin, attribute))
+
+    def _run_through_graph(
+        self, inputs, operation_fn=lambda operation: operation, call_fn=None
+    ):
+        # `keras.models.clone_model` calls it, and then the class with what it
+        # returns.
+        if call_fn is None and all(
+            isinstance(tensor, keras.KerasTensor)
+            for tensor in keras.tree.flatten(inputs)
+        ):
+            views = dict(self._views)
+            return construction.run_as_clone(self, views, inputs, operation_fn)
+        return super()._run_through_graph(inputs, operation_fn, call_fn)
 
     def __setattr__(self, name, value):
         if name == "preprocessor":
             # Keras would track it as a layer, one that XLA can't compile.
             object.__setattr__(self, name, value)
-        else:
-            super().__setattr__(name, value)
+            return
+        if name == "labels" and value is not None:
+            value = plain(value)
+        super().__setattr__(name, value)
 
     @property
     def preprocessor(self):
@@ -69,33 +115,36 @@ class Classifier(keras.Model):
             The dictionary of tensors that the model takes.
 
         Raises:
-            ValueError: if the model has no preprocessor, or if strings are
-                given where pairs are expected, or pairs for strings.
+            ValueError: if the model has no preprocessor, or if `texts` is
+                one string, or holds anything but strings, or pairs of them.
         """
         if self.preprocessor is None:
             raise ValueError(
                 f"The model {self.name!r} reads raw texts only with a "
                 "`preprocessor`. Received one without"
             )
-        prefixes = self.sides
-        columns = [[text] if isinstance(text, str) else text for text in texts]
-        for text in columns:
-            if len(text) != len(prefixes):
-                expected = "a string" if len(prefixes) == 1 else "a pair"
-                raise ValueError(
-                    f"The model {self.name!r} takes {expected} a row. "
-                    f"Received: {text!r}"
-                )
+        rows = [self._parts(text) for text in several(texts)]
         return {
-            prefix + name: ids
-            for prefix, column in zip(
-                prefixes, zip(*columns, strict=True), strict=True
-            )
+            side + name: ids
+            for number, side in enumerate(self.sides)
             for name, ids in self.preprocessor(
-                # A lone surrogate has no bytes of its own.
-                [text.encode("utf-8", "replace") for text in column]
+                [row[number] for row in rows]
             ).items()
         }
+
+    def _parts(self, text):
+        """The string of a text, or the two of a pair."""
+        is_pair = len(self.sides) == 2
+        parts = list(text) if is_pair and _is_sequence(text) else [text]
+        if len(parts) != len(self.sides) or not all(
+            isinstance(part, str) for part in parts
+        ):
+            expected = "a pair of strings" if is_pair else "a string"
+            raise ValueError(
+                f"The model {self.name!r} takes {expected} a row. "
+                f"Received: {text!r}"
+            )
+        return parts
 
     @property
     def sides(self):
@@ -202,11 +251,54 @@ class Classifier(keras.Model):
                 f"The quantized model {self.name!r} has no configuration that "
                 "it can be loaded or copied by. Save the model it was before"
             )
-        return {**self._arguments, "name": self.name}
+        config = {
+            **self._arguments,
+            "name": self.name,
+            "trainable": self.trainable,
+        }
+        if self.trainable:
+            # They may have been fixed, or freed, since.
+            vectors = self.get_layer("word_vectors")
+            config["trainable_embeddings"] = vectors.trainable
+        if self.labels is not None:
+            config["labels"] = list(self.labels)
+        return config
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        return cls(**config)
+        config = dict(config)
+        labels = config.pop("labels", None)
+        # Configurations had all arguments once, with or without effect.
+        model = cls(**arguments.applying(cls, config))
+        model.labels = labels
+        return model
+
+    def save_assets(self, dir_path):
+        """Write the preprocessor's settings; `.keras` files have them.
+
+        Keras itself adds the vocabulary.
+
+        Args:
+            dir_path: Path of the folder.
+        """
+        if self.preprocessor is not None:
+            config = keras.saving.serialize_keras_object(self.preprocessor)
+            path = pathlib.Path(dir_path) / PREPROCESSOR_FILE
+            write_text(path, json.dumps(config, indent=2) + "\n")
+
+    def load_assets(self, dir_path):
+        """Read what `save_assets` wrote.
+
+        Args:
+            dir_path: Path of the folder.
+        """
+        path = pathlib.Path(dir_path) / PREPROCESSOR_FILE
+        if path.exists():
+            # What is not imported, Keras does not know by its name.
+            from keras_selfattn import text  # noqa: F401
+
+            config = json.loads(path.read_text(encoding="utf-8"))
+            self.preprocessor = keras.saving.deserialize_keras_object(config)
 
     def save_to_preset(self, folder):
         """Write a folder that holds all that the model needs.
@@ -232,10 +324,12 @@ class Classifier(keras.Model):
             self._save_weights_alone(beside / WEIGHTS_FILE)
             if self.preprocessor is not None:
                 self.preprocessor.save(beside)
+            config = self.get_config()
+            labels = config.pop("labels", None)
             config = {
                 "class_name": type(self).__name__,
-                "config": self.get_config(),
-                "labels": self.labels,
+                "config": config,
+                "labels": labels,
                 "training": self.training_record,
             }
             text = json.dumps(config, indent=2, ensure_ascii=False)
@@ -249,6 +343,10 @@ class Classifier(keras.Model):
             self.save_weights(path)
         finally:
             self.optimizer = optimizer
+
+
+def _is_sequence(text):
+    return hasattr(text, "__iter__") and not isinstance(text, (str, bytes))
 
 
 def _quantization_mode(layer):

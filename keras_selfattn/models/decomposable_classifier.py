@@ -5,6 +5,7 @@ from keras_selfattn.layers import validation
 from keras_selfattn.models import blocks
 from keras_selfattn.models.classifier import PAIR
 from keras_selfattn.models.classifier import Classifier
+from keras_selfattn.models.construction import constructor
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
@@ -46,10 +47,14 @@ class DecomposableClassifier(Classifier):
             The published 0.01 stays at chance for the first epochs on a part
             of SNLI, where Glorot's learns at once.
         activation: `"softmax"` for probabilities, `None` for logits.
-        **kwargs: Arguments of `keras.Model`.
+        **kwargs: `name`; `dtype`, the dtype policy of all layers but the
+            last, which is float32; and `trainable`, as in
+            `keras.layers.Layer`.
 
     Raises:
-        ValueError: if an argument is out of its range.
+        ValueError: if an argument is out of its range, if there is none of
+            its name, or if it changes nothing beside the others: see
+            `keras_selfattn.models.arguments`.
 
     References:
         - [Parikh et al., 2016](https://arxiv.org/abs/1606.01933)
@@ -69,6 +74,7 @@ class DecomposableClassifier(Classifier):
     [(1, 4, 2), (1, 2, 4)]
     """
 
+    @constructor
     def __init__(
         self,
         vocabulary_size,
@@ -89,12 +95,15 @@ class DecomposableClassifier(Classifier):
         **kwargs,
     ):
         config = blocks.arguments(locals())
-        validation.positive_integer(num_classes, "num_classes")
+        blocks.check_arguments(config)
 
         def initializer():
             if initializer_stddev is None:
                 return keras.initializers.GlorotUniform()
             return keras.initializers.RandomNormal(0.0, initializer_stddev)
+
+        for name in ("attend_units", "compare_units"):
+            validation.positive_integers(config[name], name)
 
         # === Layers ===
         words = blocks.WordRepresentation(

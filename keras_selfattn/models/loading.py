@@ -1,9 +1,9 @@
 """Models by the name of a preset, or from a folder."""
 
-import inspect
 import json
 import pathlib
 
+from keras_selfattn.models import arguments
 from keras_selfattn.models.classifier import CONFIG_FILE
 from keras_selfattn.models.classifier import WEIGHTS_FILE
 from keras_selfattn.models.decomposable_classifier import DecomposableClassifier
@@ -53,7 +53,8 @@ def from_preset(name, vocabulary_size=None, num_classes=None, **overrides):
         num_classes: Integer, the number of classes. For the name of a preset
             only.
         **overrides: Arguments of the model's class that take the place of
-            the preset's. For the name of a preset only.
+            the preset's. Values of the preset that change nothing beside
+            them are left out. For the name of a preset only.
 
     Returns:
         The model. One from a folder has its `preprocessor` and `labels`.
@@ -86,17 +87,11 @@ def from_preset(name, vocabulary_size=None, num_classes=None, **overrides):
             f"vocabulary_size={vocabulary_size!r}, num_classes={num_classes!r}"
         )
     model_class = CLASSES[preset.class_name]
-    known = inspect.signature(model_class).parameters
-    for argument in overrides:
-        if argument not in known and argument not in ("name", "trainable"):
-            raise ValueError(
-                f"{preset.class_name} has no argument {argument!r}. It takes: "
-                f"{', '.join(n for n in known if n != 'kwargs')}"
-            )
+    values = {"name": str(name), **preset.model, **overrides}
     return model_class(
         vocabulary_size=vocabulary_size,
         num_classes=num_classes,
-        **{"name": str(name), **preset.model, **overrides},
+        **arguments.applying(model_class, values, given=overrides),
     )
 
 

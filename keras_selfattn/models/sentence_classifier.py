@@ -1,8 +1,8 @@
 import keras
 
-from keras_selfattn.layers import validation
 from keras_selfattn.models import blocks
 from keras_selfattn.models.classifier import Classifier
+from keras_selfattn.models.construction import constructor
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
@@ -61,10 +61,14 @@ class SentenceClassifier(Classifier):
         l2: Float, the L2 factor of the classifier's kernels.
         activation: `"softmax"` for probabilities, `None` for logits.
         use_cudnn: As in `keras.layers.LSTM`.
-        **kwargs: Arguments of `keras.Model`.
+        **kwargs: `name`; `dtype`, the dtype policy of all layers but the
+            last, which is float32; and `trainable`, as in
+            `keras.layers.Layer`.
 
     Raises:
-        ValueError: if an argument is out of its range.
+        ValueError: if an argument is out of its range, if there is none of
+            its name, or if it changes nothing beside the others: see
+            `keras_selfattn.models.arguments`.
 
     References:
         - [Lin et al., 2017](https://arxiv.org/abs/1703.03130)
@@ -83,6 +87,7 @@ class SentenceClassifier(Classifier):
     (2, 2, 4)
     """
 
+    @constructor
     def __init__(
         self,
         vocabulary_size,
@@ -113,7 +118,7 @@ class SentenceClassifier(Classifier):
         **kwargs,
     ):
         config = blocks.arguments(locals())
-        validation.positive_integer(num_classes, "num_classes")
+        blocks.check_arguments(config)
 
         # === Layers ===
         words = blocks.WordRepresentation(

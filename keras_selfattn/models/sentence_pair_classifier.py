@@ -2,10 +2,10 @@ import keras
 from keras import ops
 
 from keras_selfattn import layers
-from keras_selfattn.layers import validation
 from keras_selfattn.models import blocks
 from keras_selfattn.models.classifier import PAIR
 from keras_selfattn.models.classifier import Classifier
+from keras_selfattn.models.construction import constructor
 
 INTERACTIONS = ("gated", "heuristic")
 
@@ -56,6 +56,7 @@ class SentencePairClassifier(Classifier):
     (1, 3)
     """
 
+    @constructor
     def __init__(
         self,
         vocabulary_size,
@@ -88,7 +89,7 @@ class SentencePairClassifier(Classifier):
         **kwargs,
     ):
         config = blocks.arguments(locals())
-        validation.positive_integer(num_classes, "num_classes")
+        blocks.check_arguments(config)
         blocks.one_of(interaction, INTERACTIONS, "interaction")
 
         # === Layers ===

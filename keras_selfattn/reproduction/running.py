@@ -13,9 +13,12 @@ import numpy as np
 import tensorflow as tf
 
 from keras_selfattn import evaluation
+from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn.data.fingerprint import fingerprint
 from keras_selfattn.files import write_text
+from keras_selfattn.models import arguments
+from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.reproduction import significance
 from keras_selfattn.reproduction.report import write_report
 from keras_selfattn.reproduction.results import Results
@@ -72,8 +75,8 @@ def reproduce(
         rows: Sequence of the keys of the rows to run, or `None` for all.
         seeds: Integer, how many seeds each row is run with, from 0.
         vectors: As in `keras_selfattn.training.train`.
-        model_overrides: Arguments of the model for all rows, but not one
-            that the rows compare.
+        model_overrides: Arguments of the model for all rows that take them,
+            but not one that the rows compare.
         training_overrides: As in `keras_selfattn.training.train`.
         verbose: As in `keras_selfattn.training.train`.
 
@@ -108,7 +111,7 @@ def reproduce(
         "name": name,
         "corpus": corpus,
         "vectors": None if vectors is None else str(vectors),
-        "model": model_overrides or {},
+        "model": arguments.plain(model_overrides or {}),
         "training": training_overrides or {},
         "data": {split: fingerprint(texts) for split, texts in splits.items()},
     }
@@ -177,18 +180,37 @@ def check_overrides(table, rows, corpus, overrides):
                 f"{table.paper} {table.name} compares rows by {name}: it "
                 "can't be set for all of them"
             )
+    taken = set()
     for row in rows:
-        training.build_model(
-            row.presets[corpus], 2, 2, {**row.overrides, **overrides}
-        )
+        values = row_overrides(row, corpus, overrides)
+        taken.update(values)
+        training.build_model(row.presets[corpus], 2, 2, values)
+    for name, value in overrides.items():
+        if name not in taken:
+            raise ValueError(
+                f"`{name}` changes nothing in any row of {table.paper} "
+                f"{table.name}. Received: {name}={value!r}"
+            )
+
+
+def row_overrides(row, corpus, overrides):
+    """A row's model arguments, with those set for all rows that it takes."""
+    preset = models.get_preset(row.presets[corpus])
+    values = {**row.overrides, **overrides}
+    applying = arguments.applying(
+        CLASSES[preset.class_name],
+        {**preset.model, **values},
+        given=row.overrides,
+    )
+    return {name: value for name, value in values.items() if name in applying}
 
 
 def check_data(data, table, corpus):
     """`ValueError` where texts have labels that can't be learned."""
-    known = data["train"]["classes"]
+    known = list(map(str, data["train"]["classes"]))
     for split, found in data.items():
         for label in found["classes"]:
-            if label not in known:
+            if str(label) not in known:
                 raise ValueError(
                     f"A label of the {split} texts must be one of the "
                     f"training texts, {', '.join(known)}. Received: {label!r}"
@@ -251,7 +273,7 @@ def train_row(row, seed, place, corpus, splits, settings, folder, verbose):
         vectors=settings["vectors"],
         seed=seed,
         resume=resume,
-        model_overrides={**row.overrides, **settings["model"]},
+        model_overrides=row_overrides(row, corpus, settings["model"]),
         training_overrides=settings["training"],
         callbacks=[
             _Begin(lambda: write_text(folder / SETTINGS_FILE, text)),
@@ -317,16 +339,21 @@ def right_answers(model, records):
     gold = collections.deque()
 
     def texts():
-        for text, label in records:
-            gold.append(label)
+        for (text, _), label_id in evaluation.with_label_ids(
+            records, model.labels
+        ):
+            gold.append(label_id)
             yield text
 
-    right = {label: [] for label in model.labels}
+    right = [[] for _ in model.labels]
     for _, probabilities in evaluation.predict(model, texts()):
         for answer in probabilities.argmax(axis=-1):
-            label = gold.popleft()
-            right[label].append("01"[model.labels[answer] == label])
-    return {label: "".join(signs) for label, signs in right.items()}
+            label_id = gold.popleft()
+            right[label_id].append("01"[int(answer == label_id)])
+    return {
+        str(label): "".join(signs)
+        for label, signs in zip(model.labels, right, strict=True)
+    }
 
 
 def count_parameters(model):

@@ -1,6 +1,5 @@
 """Classifiers with weights of 16 bits."""
 
-import keras
 import tensorflow as tf
 from keras import ops
 
@@ -19,12 +18,7 @@ class Bfloat16Classifier(ReducedClassifier):
 
     @classmethod
     def of(cls, model):
-        before = keras.config.dtype_policy()
-        keras.config.set_dtype_policy("mixed_bfloat16")
-        try:
-            return super().of(model)
-        finally:
-            keras.config.set_dtype_policy(before)
+        return super().of(model, dtype="mixed_bfloat16")
 
     def round_weights(self):
         for weight in self._matrices():

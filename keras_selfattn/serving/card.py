@@ -14,7 +14,7 @@ def model_card(model):
     """
     facts = {
         "Class": f"`{type(model).__name__}`",
-        "Labels": ", ".join(model.labels),
+        "Labels": ", ".join(map(str, model.labels)),
         "Vocabulary": f"{model.preprocessor.vocabulary_size():,} ids",
         "Weights": f"{model.count_params():,}",
     }

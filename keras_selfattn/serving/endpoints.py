@@ -39,7 +39,7 @@ def endpoints(model, read=contextlib.nullcontext):
     """
     names = input_names(model)
     preprocessor = model.preprocessor
-    labels = tf.constant(model.labels)
+    labels = tf.constant([str(label) for label in model.labels])
 
     def tokens(text):
         return preprocessor.tokenize(text).to_tensor(default_value="")

@@ -41,10 +41,16 @@ class ReducedClassifier(Classifier):
     train_on_batch = _refusing("train_on_batch")
 
     @classmethod
-    def of(cls, model):
-        """The reduced copy of a built classifier."""
+    def of(cls, model, **changes):
+        """The reduced copy of a built classifier.
+
+        Args:
+            model: The classifier.
+            **changes: Arguments that take the place of its own.
+        """
         origin = type(model), model.get_config()
-        copy = _reduced_class(cls, origin[0]).from_config(origin[1])
+        reduced_class = _reduced_class(cls, origin[0])
+        copy = reduced_class.from_config({**origin[1], **changes})
         vars(copy)["_origin"] = origin
         super(ReducedClassifier, copy).set_weights(model.get_weights())
         for attribute in ("preprocessor", "labels", "training_record"):
@@ -52,6 +58,12 @@ class ReducedClassifier(Classifier):
         copy.round_weights()
         copy.trainable = False
         return copy
+
+    def _become_clone(self, *args, **kwargs):
+        raise ValueError(
+            "A model of reduced precision is not cloned. Clone the model that "
+            "it was made of"
+        )
 
     def in_float32(self):
         """A classifier that is reduced to this one: of its rounded values."""

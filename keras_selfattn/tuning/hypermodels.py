@@ -11,6 +11,8 @@ from keras_selfattn import models
 from keras_selfattn import optimizers
 from keras_selfattn import training
 from keras_selfattn.data.batches import EncodedDataset
+from keras_selfattn.models.arguments import applying
+from keras_selfattn.models.arguments import check_search
 from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.tuning.spaces import SPACES
 from keras_selfattn.tuning.spaces import Values
@@ -74,6 +76,18 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             _optimizer_defaults(), **training.training_values(values, {})
         )
         self.choices = make_choices(space, own, arguments)
+        reachable = {
+            name: value if isinstance(value, list) else [value]
+            for name, value in {**values.model, **arguments}.items()
+        }
+        reachable.update({c.argument: [] for c in self.choices})
+        for choice in self.choices:
+            reachable[choice.argument] += choice.values
+        check_search(
+            CLASSES[self.class_name],
+            {name: reachable[name] for name in arguments},
+            reachable,
+        )
 
     def settings(self, hp):
         """All values of a trial, as `settings.json` of a run holds them.
@@ -112,7 +126,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
                 self.name,
                 vocabulary_size=self.vocabulary_size,
                 num_classes=self.num_classes,
-                **settings["model"],
+                **applying(CLASSES[self.class_name], settings["model"]),
             )
             if self.vectors is not None:
                 model.get_layer("word_vectors").load_vectors(
@@ -251,13 +265,13 @@ class SentenceHyperModel(_ClassifierHyperModel):
             searched in the papers' values. Otherwise they stay the preset's.
         **arguments: Arguments of the model, and training values such as
             `learning_rate`. A list is searched; anything else is fixed, a
-            tuple as well. What only one of several optimizers takes has no
-            effect with the others.
+            tuple as well. What only one of several optimizers takes, or
+            only one of several poolings, has no effect with the others.
 
     Raises:
         ValueError: if the preset is of another class, if there is no
-            argument of a name, or if one is not as expected or cannot be
-            searched.
+            argument of a name, or if one is not as expected, cannot be
+            searched, or changes nothing in any trial.
 
     References:
         - [Lin et al., 2017](https://arxiv.org/abs/1703.03130)

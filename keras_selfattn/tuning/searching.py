@@ -15,6 +15,9 @@ from keras_selfattn import files
 from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn.data.batches import EncodedDataset
+from keras_selfattn.models.arguments import applying
+from keras_selfattn.models.arguments import plain
+from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.models.loading import MODEL_FOLDER
 from keras_selfattn.tuning import oracles
 from keras_selfattn.tuning import results
@@ -100,7 +103,7 @@ def search(
             )
     if trials is None and minutes is None:
         trials = _DEFAULT_TRIALS
-    arguments = dict(arguments or {})
+    arguments = plain(arguments or {})
     if epochs is None:
         epochs = models.get_preset(preset).training["epochs"]
     arguments["epochs"] = epochs
@@ -233,8 +236,11 @@ def _prepare(
             "a list of values"
         )
     values = unsized.first_settings()
-    if values["model"] != models.get_preset(preset).model:
-        training.check_model_arguments(preset, values["model"])
+    own = models.get_preset(preset)
+    if values["model"] != own.model:
+        training.check_model_arguments(
+            preset, applying(CLASSES[own.class_name], values["model"])
+        )
     preprocessor, found = training.make_preprocessor(
         train_texts, values["training"], vectors, values["model"]
     )

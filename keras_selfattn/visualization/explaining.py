@@ -5,6 +5,7 @@ import itertools
 
 from keras_selfattn import heads
 from keras_selfattn.streams import chunks
+from keras_selfattn.streams import several
 from keras_selfattn.visualization.explanation import AlignmentExplanation
 from keras_selfattn.visualization.explanation import Explanation
 from keras_selfattn.visualization.explanation import PairExplanation
@@ -18,7 +19,7 @@ def explain(model, texts, gold=None, batch_size=32):
         model: a `keras_selfattn.models.Classifier` with a preprocessor.
         texts: iterable of str or, for a model of pairs, of pairs of str.
         gold: iterable of the true labels, as long as `texts`, or None. They
-            are compared with `model.labels` as text.
+            are compared with `model.labels` by value or as text.
         batch_size: int, how many texts the model sees at once.
 
     Returns:
@@ -31,8 +32,7 @@ def explain(model, texts, gold=None, batch_size=32):
             `gold` is shorter or longer than `texts`, the model has no
             preprocessor, or pairs come where it takes single texts.
     """
-    if isinstance(texts, str):
-        raise ValueError(f"Expected an iterable of texts, got a str: {texts!r}")
+    texts = several(texts)
     if batch_size < 1:
         raise ValueError(f"Expected a positive batch_size, got {batch_size}")
     if model.preprocessor is None:
@@ -91,10 +91,9 @@ def _compiled(model):
 
 
 def _tokens(preprocessor, texts):
-    strings = [text.encode("utf-8", "replace") for text in texts]
     return [
         [token.decode("utf-8", "replace") for token in row]
-        for row in preprocessor.tokenize(strings).to_list()
+        for row in preprocessor.tokenize(list(texts)).to_list()
     ]
 
 
@@ -163,4 +162,4 @@ def _rows(texts, gold):
                 "Expected as many gold labels as texts, but there are fewer "
                 f"{short}"
             )
-        yield text, None if label is None else str(label)
+        yield text, label

@@ -19,8 +19,8 @@ class Explanation(Prediction, Sentence):
         scores: array `(heads, n)`, the weight of each word in each head;
             every row sums to 1.
         probabilities: array `(classes,)`.
-        labels: list of str, the names of the classes.
-        gold: str, the true label, or None where it is not known.
+        labels: list of the names of the classes.
+        gold: the true label, or None where it is not known.
         features: array `(heads, n, D)`, the weight of each word for each
             feature, where the model weighs features by themselves, or None.
 
@@ -75,8 +75,8 @@ class PairExplanation(Prediction, _Pair):
         premise: `Sentence`.
         hypothesis: `Sentence` with as many heads.
         probabilities: array `(classes,)`.
-        labels: list of str, the names of the classes.
-        gold: str, the true label, or None where it is not known.
+        labels: list of the names of the classes.
+        gold: the true label, or None where it is not known.
 
     Raises:
         ValueError: if the shapes do not fit together, or a probability is
@@ -131,8 +131,8 @@ class AlignmentExplanation(PairExplanation):
         hypothesis: `Sentence` of n_h words with scores `(n_p, n_h)`: how
             each word of the premise looks at it.
         probabilities: array `(classes,)`.
-        labels: list of str, the names of the classes.
-        gold: str, the true label, or None where it is not known.
+        labels: list of the names of the classes.
+        gold: the true label, or None where it is not known.
 
     Raises:
         ValueError: if the shapes do not fit together, or a probability is

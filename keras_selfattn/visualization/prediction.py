@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 
+from keras_selfattn.labels import Finder
 from keras_selfattn.visualization.sentence import check_weights
 
 
@@ -16,13 +17,14 @@ class Prediction:
 
     Args:
         probabilities: array `(classes,)`.
-        labels: list of str, the names of the classes.
-        gold: str, the true label, or None where it is not known.
+        labels: list of the names of the classes.
+        gold: the true label, or None where it is not known. It is one of
+            `labels` if it has the value or the text of one.
     """
 
     probabilities: np.ndarray
     labels: list
-    gold: str | None = None
+    gold: str | float | None = None
 
     def __post_init__(self):
         self.probabilities = np.asarray(self.probabilities, "float64")
@@ -32,6 +34,9 @@ class Prediction:
                 f"for each label, got {self.probabilities.shape}."
             )
         check_weights(self.probabilities, "probabilities")
+        known = Finder(self.labels)(self.gold)
+        if known is not None:
+            self.gold = self.labels[known]
 
     @property
     def predicted(self):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from keras_selfattn import models
+from keras_selfattn.models.arguments import applying
 
 VOCABULARY = 11
 CLASSES = 3
@@ -33,11 +34,12 @@ def small_preset(name, **overrides):
         if value is not None:
             many = isinstance(value, list) and not isinstance(size, list)
             changes[argument] = [size] * len(value) if many else size
+    values = {**preset.model, **changes, **overrides}
     return models.from_preset(
         name,
         vocabulary_size=VOCABULARY,
         num_classes=CLASSES,
-        **{**changes, **overrides},
+        **applying(getattr(models, preset.class_name), values, given=overrides),
     )
 
 

@@ -176,7 +176,7 @@ def test_a_loss_that_is_not_finite_fails_the_row(tmp_path):
         rows=["vanilla"],
         seeds=1,
         training_overrides={
-            "learning_rate": float("inf"),
+            "learning_rate": 1e38,
             "batch_size": 4,
             "epochs": 1,
         },

@@ -259,7 +259,7 @@ def test_no_trial_has_completed(tmp_path):
         search(
             tmp_path / "search",
             trials=1,
-            arguments={**TINY, "learning_rate": [float("nan")]},
+            arguments={**TINY, "learning_rate": [1e38]},
         )
 
 

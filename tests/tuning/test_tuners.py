@@ -13,6 +13,7 @@ TUNERS = {
     tuning.GridSearch: {},
     tuning.BayesianOptimization: {"num_initial_points": 2},
 }
+STRUCTURED = {"pooling": "structured", "attention_dim": 3}
 SPACE = {"num_heads": [1, 2, 3], "learning_rate": [2e-3, 1e-3, 0.06]}
 
 
@@ -28,7 +29,7 @@ class Recipe(tuning.SentenceHyperModel):
 
 
 def hypermodel(cls=Recipe, **arguments):
-    given = {**TINY, **SPACE, "pooling": "structured", **arguments}
+    given = {**TINY, **SPACE, **STRUCTURED, **arguments}
     return cls("lin2017_yelp", 11, 2, papers_space=False, **given)
 
 
@@ -191,7 +192,6 @@ def test_no_trial_begins_after_the_time(tmp_path, monkeypatch):
 def test_the_trial_under_way_stops_where_it_is_and_is_measured(tmp_path):
     model = hypermodel(
         tuning.SentenceHyperModel,
-        pooling="max",
         num_heads=1,
         batch_size=1,
         steps_per_execution=1,

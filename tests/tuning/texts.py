@@ -7,7 +7,6 @@ TINY = {
     "embedding_dim": 6,
     "units": 5,
     "hidden_units": 7,
-    "attention_dim": 3,
     "pooling": "max",
     "optimizer": "adam",
     "attention_penalty": 0.0,

@@ -1,0 +1,107 @@
+"""How a classifier is made: from arguments, or by Keras as a clone."""
+
+import contextlib
+import functools
+import inspect
+
+import keras
+
+from keras_selfattn.models import arguments
+
+
+def constructor(build):
+    """Decorates the `__init__` of a classifier that is built from arguments.
+
+    It refuses arguments that there are not, or that change nothing, gives all
+    layers the `dtype`, and takes what `keras.models.clone_model` calls a
+    functional model with.
+    """
+    signature = inspect.signature(build)
+
+    # Keras tells by the two stars that a clone can have the class.
+    @functools.wraps(build)
+    def __init__(self, *args, **kwargs):
+        if is_graph(args):
+            self._become_clone(*args, **kwargs)
+            return
+        try:
+            given = dict(signature.bind(self, *args, **kwargs).arguments)
+        except TypeError as error:
+            raise ValueError(f"{type(self).__name__}: {error}") from None
+        del given[next(iter(signature.parameters))]
+        given.update(given.pop("kwargs", {}))
+        arguments.check(type(self), given)
+        given = arguments.plain(given)
+        trainable = given.pop("trainable", True)
+        if not isinstance(trainable, bool):
+            raise ValueError(
+                "`trainable` must be True or False. "
+                f"Received: trainable={trainable!r}"
+            )
+        with dtype_scope(given.pop("dtype", None)):
+            build(self, **given)
+        if not trainable:
+            # Setting it to True would tune fixed word vectors.
+            self.trainable = False
+
+    return __init__
+
+
+@contextlib.contextmanager
+def dtype_scope(dtype):
+    """Layers made within have a dtype policy, unless that is `None`."""
+    before = keras.config.dtype_policy()
+    keras.config.set_dtype_policy(arguments.dtype_policy(dtype))
+    try:
+        yield
+    finally:
+        keras.config.set_dtype_policy(before)
+
+
+def is_graph(args):
+    """Whether a class is called with the inputs and outputs of a graph."""
+    return len(args) == 2 and isinstance(args[1], keras.KerasTensor)
+
+
+def clone_of(outputs):
+    """What `run_as_clone` left with the outputs of a graph, or `None`."""
+    return getattr(outputs, "_clone_of", None)
+
+
+def run_as_clone(model, views, inputs, operation_fn):
+    """Run a model's graph with operations in place of its own.
+
+    Args:
+        model: A classifier.
+        views: Dictionary of its inner tensors.
+        inputs: The inputs of the new graph.
+        operation_fn: Function that gives what takes an operation's place.
+
+    Returns:
+        The outputs of the new graph. Where each operation is as the one
+        whose place it takes, `clone_of` gives the model and the new graph's
+        inner tensors for them.
+    """
+    changed = []
+
+    def in_place_of(operation):
+        taken = operation_fn(operation)
+        if not _is_same(operation, taken):
+            changed.append(taken)
+        return taken
+
+    graph = keras.Function(
+        model.input, {"outputs": model.output, "views": views}
+    )
+    made = graph._run_through_graph(inputs, in_place_of)
+    outputs = made["outputs"]
+    if not changed and isinstance(outputs, keras.KerasTensor):
+        outputs._clone_of = (model, made["views"])
+    return outputs
+
+
+def _is_same(operation, other):
+    return other is operation or (
+        type(other) is type(operation)
+        and other.get_config() == operation.get_config()
+    )
