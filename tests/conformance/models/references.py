@@ -83,7 +83,7 @@ def pooled(config, weights, states, mask):
 
     def regularizer(target):
         return types.SimpleNamespace(
-            factor=config[f"{target}_penalty"], margin=config.get("margin")
+            factor=config[f"{target}_penalty"], margin=config.get("margin", 1.0)
         )
 
     pooling = config["pooling"]

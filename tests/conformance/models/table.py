@@ -190,6 +190,14 @@ GENERALIZED = {
     # More than all distances: each penalty counts.
     "margin": 200.0,
 }
+UNPENALIZED = {
+    "pooling": "generalized",
+    "attention_dim": 9,
+    "num_heads": 2,
+    "parameter_penalty": 0.0,
+    "attention_penalty": 0.0,
+    "embedding_penalty": 0.0,
+}
 
 ONE_HIDDEN = {
     "hidden_units": 11,
@@ -293,18 +301,7 @@ ROWS = [
                 TWO_HIDDEN | REGULARIZED | PROBABILITIES,
             ),
             "generalized-pruned-columns": (
-                TUNED
-                | WORDS
-                | BILSTM
-                | GENERALIZED
-                | dict.fromkeys(
-                    (
-                        "parameter_penalty",
-                        "attention_penalty",
-                        "embedding_penalty",
-                    ),
-                    0.0,
-                ),
+                TUNED | WORDS | BILSTM | UNPENALIZED,
                 PRUNED_COLUMNS | PLAIN | PROBABILITIES,
             ),
             "max-cnn": (
