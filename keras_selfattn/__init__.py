@@ -16,6 +16,7 @@ from keras_selfattn import text as text  # noqa: E402
 __version__ = "0.1.0"
 
 _AT_FIRST_USE = (
+    "backends",
     "callbacks",
     "data",
     "evaluation",

@@ -12,6 +12,7 @@ import pathlib
 
 import keras
 import numpy as np
+from keras import ops
 
 from keras_selfattn import heads
 from keras_selfattn import visualization
@@ -179,7 +180,7 @@ class PenaltyCurves(_Probe):
         self.model(features, training=False)
         values = {}
         for layer in self.model.layers:
-            losses = [float(loss) for loss in layer.losses]
+            losses = [float(ops.convert_to_numpy(x)) for x in layer.losses]
             if not losses:
                 continue
             name = f"penalty/{layer.name}"
@@ -200,9 +201,7 @@ class PenaltyCurves(_Probe):
             return {}
         scores = self.attention(features, training=False)
         sides = scores if isinstance(scores, (list, tuple)) else [scores]
-        sides = [
-            heads.of_words(keras.ops.convert_to_numpy(side)) for side in sides
-        ]
+        sides = [heads.of_words(ops.convert_to_numpy(side)) for side in sides]
         return {
             f"heads/{measure.__name__}": float(
                 np.mean([measure(side).mean() for side in sides])
@@ -254,7 +253,10 @@ class Hyperparameters(_Writer):
         from tensorboard.plugins.hparams import api
 
         super().on_train_begin(logs)
-        optimizer = self.model.optimizer.get_config()
+        optimizer = self.model.optimizer
+        # Keras wraps the optimizer of a model that computes in float16.
+        optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+        optimizer = optimizer.get_config()
         values = {
             **self.model.get_config(),
             "optimizer": optimizer["name"],
@@ -281,8 +283,9 @@ class EmbeddingProjector(_Probe):
     After each epoch the run `embeddings` gets the embeddings of the texts,
     the mean of each one's rows, in place of those of the epoch before:
     `vectors.tsv`, `metadata.tsv` and the `projector_config.pbtxt` that names
-    them. Of a pair each text is a point. TensorBoard reads them once, so
-    restart it to see those of a later epoch.
+    them. Of a pair each text is a point, but where a model has one embedding
+    of both, as `DecomposableClassifier`, the pair is. TensorBoard reads them
+    once, so restart it to see those of a later epoch.
 
     Args:
         log_dir: Path of TensorBoard's folder of this training.
@@ -340,18 +343,26 @@ class EmbeddingProjector(_Probe):
         rows = self.embedding(features, training=False)
         sides = rows if isinstance(rows, (list, tuple)) else [rows]
         vectors = [
-            keras.ops.convert_to_numpy(keras.ops.cast(side, "float32"))
-            for side in sides
+            ops.convert_to_numpy(ops.cast(side, "float32")) for side in sides
         ]
         vectors = [v.mean(axis=1) if v.ndim == 3 else v for v in vectors]
         return np.stack(vectors, axis=1).reshape(-1, vectors[0].shape[-1])
 
     def metadata(self):
-        yield "label\ttext"
+        """The lines of a table with a row for each vector."""
+        sides = self.embedding.output
+        one_of_a_pair = not isinstance(sides, (list, tuple))
+        if one_of_a_pair and not isinstance(self.texts[0], str):
+            yield "label\tpremise\thypothesis"
+        else:
+            yield "label\ttext"
         for text, label in zip(self.texts, self.labels, strict=True):
-            for side in [text] if isinstance(text, str) else text:
+            sides = [text] if isinstance(text, str) else text
+            for cells in [sides] if one_of_a_pair else zip(sides):
                 # Tabs and line breaks would break the table.
-                yield "\t".join(" ".join(s.split()) for s in (label, side))
+                yield "\t".join(
+                    " ".join(cell.split()) for cell in (label, *cells)
+                )
 
     def write(self, name, lines):
         path = self.path / name

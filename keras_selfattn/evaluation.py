@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 
+from keras_selfattn.backends import compiled
 from keras_selfattn.labels import Finder
 from keras_selfattn.streams import chunks
 from keras_selfattn.streams import several
@@ -69,23 +70,9 @@ def predict(model, texts, batch_size=64):
 
 
 def _predict(model, texts, batch_size):
-    import tensorflow as tf
-
-    # One graph for batches of all sizes and lengths.
-    signature = {
-        name: tf.TensorSpec(tensor.shape, tensor.dtype)
-        for name, tensor in model.input.items()
-    }
-
-    @tf.function(input_signature=[signature])
-    def answer(inputs):
-        outputs = model(inputs, training=False)
-        return tf.nn.softmax(outputs) if model.gives_logits else outputs
-
-    compiled = answer.get_concrete_function()
+    answer = compiled.probabilities(model)
     for chunk in chunks(texts, batch_size):
-        inputs = model.preprocess(chunk)
-        yield chunk, compiled(inputs).numpy()
+        yield chunk, answer(model.preprocess(chunk))
 
 
 def evaluate(model, records, batch_size=64):

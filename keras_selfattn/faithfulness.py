@@ -6,8 +6,11 @@ import math
 
 import keras
 import numpy as np
+from keras import ops
 
 from keras_selfattn import heads
+from keras_selfattn.backends import compiled
+from keras_selfattn.backends import word_gradients
 from keras_selfattn.evaluation import with_label_ids
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.decomposable_classifier import DecomposableClassifier
@@ -61,8 +64,11 @@ class Faithfulness:
         texts: Integer, the number of texts.
         accuracy: Float, the accuracy on the whole texts.
         losses: Dictionary of `Loss` by `(method, share)`.
-        agreement: Dictionary of `Agreement` by method; empty where no text
-            has words known to decide.
+        agreement: Dictionary of `Agreement` by method; empty where the model
+            reads no word that is known to decide.
+        deciding: Integer, the number of words that are known to decide.
+        deciding_unread: Integer, how many of them `agreement` leaves out, as
+            they lie beyond the words that the model reads.
         num_heads: Integer; `None`, as what follows, for a model whose words
             look at each other.
         head_overlap: Float, the mean of `keras_selfattn.heads.overlap`.
@@ -74,6 +80,8 @@ class Faithfulness:
     accuracy: float
     losses: dict
     agreement: dict
+    deciding: int
+    deciding_unread: int
     num_heads: int | None
     head_overlap: float | None
     effective_heads: float | None
@@ -162,6 +170,8 @@ def measure(model, records, shares=SHARES, batch_size=64, seed=0):
             for method in METHODS
             if (method, "mass") in totals.counts
         },
+        deciding=int(totals.sums.get("deciding", 0)),
+        deciding_unread=int(totals.sums.get("deciding_unread", 0)),
         num_heads=reader.num_heads,
         head_overlap=totals.mean("head_overlap"),
         effective_heads=totals.mean("effective_heads"),
@@ -175,15 +185,13 @@ class _Reader:
     """
 
     def __init__(self, model):
-        import tensorflow as tf
-
         self.model = model
         self.nulls = int(model.preprocessor.prepend_null)
         self.sides = model.sides
         nothing = "" if len(self.sides) == 1 else ("", "")
         self.empty = [
             {name: ids[0] for name, ids in side.items()}
-            for side in self.split(self.read([nothing]))
+            for side in self.split(self._features([nothing]))
         ]
         attention = model.attention_model()
         self.has_heads = not isinstance(model, DecomposableClassifier)
@@ -196,52 +204,37 @@ class _Reader:
         embed = model.get_layer("word_vectors")
         rest = _behind(model, embed, [f"{s}token_ids" for s in self.sides])
 
-        def probabilities(outputs):
-            return tf.nn.softmax(outputs) if model.gives_logits else outputs
-
-        # One trace for all lengths, where each removal makes new ones.
-        signature = {
-            name: tf.TensorSpec([None] * len(ids.shape), ids.dtype)
-            for name, ids in model.input.items()
-        }
-
-        @tf.function(input_signature=[signature])
-        def answer(features):
-            return probabilities(model(features, training=False))
-
-        @tf.function(input_signature=[signature])
-        def look(features):
-            # The copies are without the mask, which comes from the ids.
-            vectors = [
-                tf.identity(embed(features[f"{side}token_ids"]))
-                for side in self.sides
-            ]
-            with tf.GradientTape() as tape:
-                tape.watch(vectors)
-                outputs = probabilities(
-                    rest(
-                        [*vectors, *(features[name] for name in model.input)],
-                        training=False,
-                    )
-                )
-                predicted = tf.math.log(tf.reduce_max(outputs, axis=-1))
-            gradients = tape.gradient(predicted, vectors)
-            return (
-                outputs,
-                attention(features, training=False),
-                [
-                    tf.reduce_sum(tf.cast(g * v, "float32"), axis=-1)
-                    for g, v in zip(gradients, vectors, strict=True)
-                ],
+        def answer_from(vectors, features):
+            return compiled.as_probabilities(
+                model,
+                rest(
+                    [*vectors, *(features[name] for name in model.input)],
+                    training=False,
+                ),
             )
 
-        self._answer = answer
-        self._look = look
+        def look(features):
+            vectors = [embed(features[f"{s}token_ids"]) for s in self.sides]
+            outputs, gradients = word_gradients.of_largest_probability(
+                lambda vectors: answer_from(vectors, features), vectors
+            )
+            products = [
+                ops.sum(ops.cast(gradient * each, "float32"), axis=-1)
+                for gradient, each in zip(gradients, vectors, strict=True)
+            ]
+            return outputs, attention(features, training=False), products
+
+        self._answer = compiled.probabilities(model)
+        self._look = compiled.function(look, model.input, model.weights)
 
     def read(self, texts):
         """The arrays of the features of texts."""
+        # As long as what comes of them.
+        return compiled.padded(self._features(texts))
+
+    def _features(self, texts):
         features = self.model.preprocess(texts)
-        return {name: ids.numpy() for name, ids in features.items()}
+        return {name: np.asarray(ids) for name, ids in features.items()}
 
     def split(self, features):
         """The features of each sentence, without the names of the sides."""
@@ -268,7 +261,7 @@ class _Reader:
             # How the premise looks at the hypothesis comes first.
             scores.reverse()
         scores = [heads.of_words(side) for side in scores]
-        return np.asarray(outputs), scores, [np.asarray(g) for g in gradients]
+        return outputs, scores, gradients
 
     def answer(self, features, keeps):
         """Probabilities for the kept words, each of `keeps` being `(B, n)`."""
@@ -278,7 +271,7 @@ class _Reader:
         ):
             taken = take(side, keep, empty)
             left.update({prefix + name: ids for name, ids in taken.items()})
-        return np.asarray(self._answer(left))
+        return self._answer(left)
 
 
 def _behind(model, layer, names):
@@ -394,6 +387,9 @@ def _measure_batch(reader, batch, shares, random, totals):
             places = np.array(of_side, int) + reader.nulls
             decides[places[places < len(decides)]] = True
             decides &= words[number][row]
+            known = len(set(of_side))
+            totals.add("deciding", [known])
+            totals.add("deciding_unread", [known - decides.sum()])
             if not decides.any():
                 continue
             for method in METHODS:
@@ -454,7 +450,14 @@ def agreement(weights, words, decides):
     Returns:
         The two values of `Agreement`. The mass is 0 where no weight is
         positive.
+
+    Raises:
+        ValueError: if no word decides, which leaves nothing to find.
     """
+    if not np.any(decides):
+        raise ValueError(
+            "Expected at least one word that decides. Received: none"
+        )
     top = _ranks(weights, words) < decides.sum()
     positive = np.maximum(np.where(words, weights, 0.0), 0.0)
     return (

@@ -195,10 +195,14 @@ class TextPreprocessor(keras.layers.Layer):
         Dict of `token_ids`, int32 `(B, n)`, padded with 0 on the right, and
         with `characters` also `char_ids`, int32 `(B, n, max_characters)`,
         where 0 is padding and 1 a character that is not in `characters`.
+        They are TensorFlow's tensors on every backend; arrays that a model
+        takes are what `Classifier.preprocess` makes of them.
 
     Raises:
         ValueError: If an argument is out of range, or the vocabulary has
-            empty, repeated or reserved words, or words with whitespace.
+            empty, repeated or reserved words, or words with whitespace, or,
+            when it is called, if it is to be part of a model on another
+            backend than TensorFlow.
 
     Example:
 
@@ -242,11 +246,23 @@ class TextPreprocessor(keras.layers.Layer):
             self._set_vocabulary(vocabulary)
         self.built = True
 
-    # Keras takes tensors alone; lists of strings are what a user has at hand.
     def __call__(self, texts, **kwargs):
-        if not isinstance(texts, keras.KerasTensor):
-            texts = string_tensor(texts)
-        return super().__call__(texts, **kwargs)
+        on_tensorflow = keras.backend.backend() == "tensorflow"
+        if isinstance(texts, keras.KerasTensor):
+            if not on_tensorflow:
+                raise ValueError(
+                    "A model that reads strings runs on the TensorFlow "
+                    "backend. On another, call the preprocessor ahead of the "
+                    f"model. Received: backend {keras.backend.backend()!r}"
+                )
+            return super().__call__(texts, **kwargs)
+        # Keras takes tensors alone; lists of strings are what a user has at
+        # hand.
+        texts = string_tensor(texts)
+        # Keras would make strings tensors of its backend, which only
+        # TensorFlow has.
+        call = super().__call__ if on_tensorflow else self.call
+        return call(texts, **kwargs)
 
     def call(self, texts):
         self._check_vocabulary()

@@ -12,6 +12,7 @@ import zlib
 
 import keras
 import numpy as np
+from keras import ops
 
 from keras_selfattn import models
 from keras_selfattn import optimizers
@@ -34,8 +35,13 @@ CHECKPOINT_FOLDER = "checkpoint"
 DATA_FOLDER = "data"
 _STATE_FILE = "state.json"
 _VARIABLES_FILE = "variables.npz"
-# What a resumed run must have again, by the name of its checksum.
-_CHECKED = {"data": "texts", "fixed_weights": "word vectors"}
+# What a resumed run must have again, by the name of its checksum. That of the
+# lengths and labels is for checkpoints from before there was one of the texts.
+_CHECKED = {
+    "data": "texts",
+    "texts": "texts",
+    "fixed_weights": "word vectors",
+}
 
 # Of a preset's training values, those that are not the optimizer's.
 _NOT_OPTIMIZER = (
@@ -508,8 +514,15 @@ def compile_model(model, training):
             from_logits=model.gives_logits
         ),
         metrics=["accuracy"],
-        steps_per_execution=training.get("steps_per_execution", 1),
+        steps_per_execution=_steps_per_execution(training),
     )
+
+
+def _steps_per_execution(training):
+    # It changes no number, and Keras knows none but 1 on torch.
+    if keras.backend.backend() == "torch":
+        return 1
+    return training.get("steps_per_execution", 1)
 
 
 def learning_rate_decay(training):
@@ -560,22 +573,47 @@ def fit(
     if verbose == "auto":
         verbose = 1 if sys.stdout.isatty() else 2
     batches = train_data.batches(batch_size, shuffle=True, seed=seed)
-    data = _checksum(
-        array
-        for dataset in (train_data, dev_data)
-        for array in (dataset.labels, dataset.lengths)
+    datasets = (train_data, dev_data)
+    lengths = _checksum(
+        array for each in datasets for array in (each.labels, each.lengths)
     )
-    run.restore(model, data)
+    texts = texts_checksum(model.preprocessor, *datasets)
+    run.restore(model, {"data": lengths, "texts": texts})
     model.fit(
         batches,
         validation_data=dev_data.batches(batch_size),
         initial_epoch=len(run.history),
         epochs=epochs,
-        callbacks=[_KeepRun(run, batches.plan), *callbacks],
+        callbacks=[
+            SetEpoch(batches.plan, seed),
+            _KeepRun(run),
+            *callbacks,
+        ],
         # The plan of the batches shuffles.
         shuffle=False,
         verbose=verbose,
     )
+
+
+def texts_checksum(preprocessor, *datasets):
+    """A number that differs for other texts, labels or ids of words.
+
+    Args:
+        preprocessor: The `TextPreprocessor` that encoded the texts, or
+            `None`.
+        *datasets: `EncodedDataset`s.
+
+    Returns:
+        An integer.
+    """
+    checksum = 0
+    if preprocessor is not None:
+        words = preprocessor.get_vocabulary()
+        lines = "\n".join([*words, preprocessor.characters or ""])
+        checksum = zlib.crc32(lines.encode())
+    for dataset in datasets:
+        checksum = dataset.checksum(checksum)
+    return checksum
 
 
 class Run:
@@ -658,23 +696,38 @@ class Run:
                 f"({path}). Received other values of: {', '.join(different)}"
             )
 
-    def restore(self, model, data):
+    def restore(self, model, checksums):
         """Give a compiled model the state after the last finished epoch.
 
         Args:
             model: The model.
-            data: Integer, the checksum of the texts.
+            checksums: Dictionary of integers by name, of what a resumed run
+                must have again.
+
+        Raises:
+            ValueError: if there is a state of another backend, or of other
+                texts or fixed word vectors.
         """
-        fixed = _checksum(variable.numpy() for variable in _fixed(model))
-        self._checksums = {"fixed_weights": fixed, "data": data}
+        fixed = _checksum(map(ops.convert_to_numpy, _fixed(model)))
+        self._checksums = {"fixed_weights": fixed, **checksums}
         if not self.history:
             return
         model.optimizer.build(model.trainable_variables)
         checkpoint = self.folder / CHECKPOINT_FOLDER
         state = json.loads((checkpoint / _STATE_FILE).read_text())
+        # Runs were TensorFlow's alone at first.
+        backend = state.get("backend", "tensorflow")
+        if backend != keras.backend.backend():
+            raise ValueError(
+                "A run is resumed on the backend it was started on, as no "
+                "other draws the same random numbers: set "
+                f"KERAS_BACKEND={backend}. "
+                f"Received: {keras.backend.backend()}"
+            )
         for name, what in _CHECKED.items():
-            # Checkpoints had no checksum of the texts at first.
-            if state.get(name, data) != self._checksums[name]:
+            given = self._checksums[name]
+            # Checkpoints had fewer of them at first.
+            if state.get(name, given) != given:
                 raise ValueError(
                     f"A run is resumed with the {what} it was started with. "
                     f"Received others than those of {checkpoint}"
@@ -715,9 +768,13 @@ class Run:
         write_text(self.folder / HISTORY_FILE, text.getvalue())
 
     def _write_checkpoint(self, model):
-        state = {"history": self.history, **self._checksums}
+        state = {
+            "history": self.history,
+            "backend": keras.backend.backend(),
+            **self._checksums,
+        }
         with replaced_folder(self.folder / CHECKPOINT_FOLDER) as beside:
-            arrays = [variable.numpy() for variable in _changing(model)]
+            arrays = map(ops.convert_to_numpy, _changing(model))
             np.savez(beside / _VARIABLES_FILE, *arrays)
             write_text(beside / _STATE_FILE, json.dumps(state))
 
@@ -775,8 +832,13 @@ def averaged_weights(model):
         yield
         return
     variables = model.trainable_variables
-    weights = [variable.numpy() for variable in variables]
+    weights = [ops.convert_to_numpy(variable) for variable in variables]
     optimizer.finalize_variable_values(variables)
+    if keras.backend.backend() == "jax":
+        for variable in variables:
+            # It has become the average's array, which JAX gives up with
+            # either of them.
+            variable.assign(ops.convert_to_numpy(variable))
     try:
         yield
     finally:
@@ -784,17 +846,37 @@ def averaged_weights(model):
             variable.assign(value)
 
 
-class _KeepRun(keras.callbacks.Callback):
-    """Ties the order of the rows to the epoch, and keeps each epoch."""
+class SetEpoch(keras.callbacks.Callback):
+    """Ties the order of the rows to the epoch, and the dropout on torch.
 
-    def __init__(self, run, plan):
+    Args:
+        plan: The `keras_selfattn.data.batches.BatchPlan` of the rows.
+        seed: Integer, the seed of the training, or `None` for any.
+    """
+
+    def __init__(self, plan, seed):
         super().__init__()
-        self.run = run
         self.plan = plan
-        self.averaged = contextlib.ExitStack()
+        self.seed = seed
 
     def on_epoch_begin(self, epoch, logs=None):
         self.plan.epoch = epoch
+        if keras.backend.backend() == "torch" and self.seed is not None:
+            import torch
+
+            # Keras draws dropout from torch's own generator there, whose
+            # state is no variable of the model.
+            words = np.random.SeedSequence((self.seed, epoch))
+            torch.manual_seed(int(words.generate_state(1)[0]))
+
+
+class _KeepRun(keras.callbacks.Callback):
+    """Keeps each epoch."""
+
+    def __init__(self, run):
+        super().__init__()
+        self.run = run
+        self.averaged = contextlib.ExitStack()
 
     def on_test_begin(self, logs=None):
         self.averaged.enter_context(averaged_weights(self.model))

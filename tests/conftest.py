@@ -1,8 +1,15 @@
 import gc
 import os
 import pathlib
+import tempfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+if os.environ.get("KERAS_BACKEND") == "jax":
+    # Small models take JAX far longer to compile than to run, and many tests
+    # have the same ones.
+    _compiled = tempfile.TemporaryDirectory(prefix="compiled_")
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", _compiled.name)
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 import pytest
 

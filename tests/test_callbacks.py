@@ -12,6 +12,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from keras.ops import convert_to_numpy as array
 
 from keras_selfattn import callbacks
 from keras_selfattn import heads
@@ -29,7 +30,7 @@ def fit(model, log_callbacks, epochs=2):
     texts = TEXTS[:size]
     if "premise_token_ids" in model.input:
         texts = [(text, "food") for text in texts]
-    features = {k: v.numpy() for k, v in model.preprocess(texts).items()}
+    features = {k: np.asarray(v) for k, v in model.preprocess(texts).items()}
     model.fit(
         features,
         np.arange(size),
@@ -116,7 +117,7 @@ def test_tensorboard_shows_it_all(tmp_path):
             "plugin/scalars/scalars", run="penalties", tag="heads/entropy"
         )
         assert [step for _, step, _ in points] == [0, 1]
-        scores = model.attention_model()(model.preprocess(TEXTS)).numpy()
+        scores = array(model.attention_model()(model.preprocess(TEXTS)))
         assert points[-1][2] == pytest.approx(
             heads.entropy(scores).mean(), rel=1e-3
         )
@@ -141,7 +142,7 @@ def test_tensorboard_shows_it_all(tmp_path):
             board.get("plugin/projector/tensor", **query), "float32"
         )
         rows = model.embedding_model()(model.preprocess(TEXTS))
-        expected = keras.ops.cast(rows, "float32").numpy().mean(axis=1)
+        expected = array(keras.ops.cast(rows, "float32")).mean(axis=1)
         np.testing.assert_allclose(
             vectors.reshape(3, 4), expected, rtol=1e-4, atol=1e-6
         )
@@ -178,7 +179,7 @@ def curves_of(model, texts=TEXTS):
 def test_penalties_are_the_whole_of_the_models_losses():
     model = tiny_classifier(l2=0.1)
     penalties, _ = curves_of(model)
-    scores = model.attention_model()(model.preprocess(TEXTS)).numpy()
+    scores = array(model.attention_model()(model.preprocess(TEXTS)))
     products = scores @ scores.transpose(0, 2, 1) - np.eye(2)
     name = "penalty/structured_self_attention"
     assert penalties.keys() == {
@@ -189,13 +190,13 @@ def test_penalties_are_the_whole_of_the_models_losses():
     assert penalties[name] == pytest.approx(
         np.square(products).sum(axis=(1, 2)).mean(), rel=1e-4
     )
-    kernel = model.get_layer("hidden_1").kernel.numpy()
+    kernel = array(model.get_layer("hidden_1").kernel)
     assert penalties["penalty/hidden_1"] == pytest.approx(
         0.1 * np.square(kernel).sum(), rel=1e-4
     )
     model(model.preprocess(TEXTS))
     assert sum(penalties.values()) == pytest.approx(
-        float(sum(model.losses)), rel=1e-4
+        float(array(sum(model.losses))), rel=1e-4
     )
 
 
@@ -246,7 +247,7 @@ def test_a_pairs_penalties_have_names():
     assert {"parameter", "embedding"} <= by_subject.keys()
     assert all(value > 0 for value in by_subject.values())
     assert sum(penalties.values()) == pytest.approx(
-        float(sum(model.losses)), rel=1e-4
+        float(array(sum(model.losses))), rel=1e-4
     )
     assert 1 <= measures["heads/effective_number"] <= 2
 
@@ -268,8 +269,37 @@ def test_a_pairs_sides_are_points_of_their_own(tmp_path):
     vectors = np.loadtxt(folder / "vectors.tsv")
     sides = model.embedding_model()(model.preprocess(pairs))
     np.testing.assert_allclose(
-        vectors[2], sides[0].numpy()[1].mean(axis=0), rtol=1e-4, atol=1e-6
+        vectors[2], array(sides[0])[1].mean(axis=0), rtol=1e-4, atol=1e-6
     )
+
+
+def test_a_pair_with_one_embedding_is_one_point(tmp_path):
+    model = alignment_model()
+    pairs = [(text, "bad\tfood") for text in TEXTS]
+    projector = callbacks.EmbeddingProjector(tmp_path, pairs, "abc")
+    fit(model, [projector], epochs=1)
+    folder = pathlib.Path(tmp_path) / "embeddings"
+    rows = (folder / "metadata.tsv").read_text().splitlines()
+    assert rows == [
+        "label\tpremise\thypothesis",
+        "a\tgood food\tbad food",
+        "b\tthe food was n't good\tbad food",
+        "c\tbad $ & <b>\tbad food",
+    ]
+    expected = array(model.embedding_model()(model.preprocess(pairs)))
+    np.testing.assert_allclose(
+        np.loadtxt(folder / "vectors.tsv"), expected, rtol=1e-4, atol=1e-6
+    )
+
+
+def test_hyperparameters_of_a_model_that_computes_in_float16(tmp_path):
+    model = tiny_classifier(dtype="mixed_float16")
+    model.compile(keras.optimizers.SGD(0.25), "sparse_categorical_crossentropy")
+    fit(model, [callbacks.Hyperparameters(tmp_path)], epochs=1)
+    (path,) = (pathlib.Path(tmp_path) / "hyperparameters").iterdir()
+    written = path.read_bytes()
+    for value in (b"sgd", b"mixed_float16", np.float64(0.25).tobytes()):
+        assert value in written
 
 
 @pytest.mark.parametrize("make", [pair_model, alignment_model])

@@ -1,6 +1,8 @@
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from keras import ops
 
 from keras_selfattn.evaluation import Evaluation
 from keras_selfattn.evaluation import evaluate
@@ -29,7 +31,8 @@ def test_figures_of_a_confusion_matrix():
 def test_counts_each_text_under_its_label():
     model = tiny_classifier()
     texts = ["good food", "", "bad", "the food was good ! " * 9, "x"]
-    answers = model(model.preprocess(texts)).numpy().argmax(axis=-1)
+    answers = ops.convert_to_numpy(model(model.preprocess(texts)))
+    answers = answers.argmax(axis=-1)
     gold = [0, 1, 1, 0, 0]
     result = evaluate(
         model,
@@ -44,12 +47,13 @@ def test_counts_each_text_under_its_label():
     assert result.confusion.dtype == "int64"
 
 
-def test_batches_of_all_lengths_share_one_graph():
+def test_batches_of_all_lengths_are_compiled_once():
     model = tiny_classifier()
     traced = []
 
     class Traced:
         input = model.input
+        weights = model.weights
         gives_logits = False
         preprocess = model.preprocess
 
@@ -62,10 +66,11 @@ def test_batches_of_all_lengths_share_one_graph():
         predict(Traced(), texts, batch_size=1), texts, strict=True
     ):
         assert batch == [text]
-        np.testing.assert_allclose(
-            found, model(model.preprocess([text])), rtol=1e-5
-        )
-    assert len(traced) == 1
+        expected = ops.convert_to_numpy(model(model.preprocess([text])))
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+    # JAX compiles one length for all that are at most as long.
+    eager = keras.backend.backend() == "torch"
+    assert len(traced) == (len(texts) if eager else 1)
 
 
 def test_logits_are_answered_with_probabilities():

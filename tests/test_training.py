@@ -2,6 +2,7 @@ import itertools
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from keras.ops import convert_to_numpy as array
 
 from keras_selfattn import models
 from keras_selfattn import training
@@ -90,7 +92,7 @@ def test_the_best_epoch_on_dev_is_kept(run):
     assert record["dev_accuracy"] == max(accuracies)
     assert record["epoch"] == 1 + accuracies.index(max(accuracies))
     texts = [text for text, _ in reviews(40, 2)]
-    answers = model(model.preprocess(texts)).numpy().argmax(axis=-1)
+    answers = array(model(model.preprocess(texts))).argmax(axis=-1)
     right = [
         model.labels[answer] == label
         for answer, (_, label) in zip(answers, reviews(40, 2), strict=True)
@@ -221,10 +223,10 @@ def test_averaging_changes_what_is_kept_and_not_how_it_learns(
 def test_the_kept_model_has_the_averages_that_dev_chose(averaged_run):
     folder, model = averaged_run
     texts, labels = zip(*reviews(40, 2), strict=True)
-    probabilities = model(model.preprocess(texts)).numpy()
+    probabilities = array(model(model.preprocess(texts)))
     gold = [model.labels.index(label) for label in labels]
     loss = -np.log(probabilities[np.arange(40), gold]).mean()
-    penalties = sum(float(loss) for loss in model.losses)
+    penalties = sum(float(array(loss)) for loss in model.losses)
     history = np.genfromtxt(folder / "history.csv", delimiter=",", names=True)
     epoch = model.training_record["epoch"] - 1
     accuracy = np.mean(probabilities.argmax(axis=-1) == gold)
@@ -522,22 +524,69 @@ def test_a_loss_that_is_not_finite_ends_the_run(tmp_path):
     assert all(np.isfinite(w).all() for w in model.get_weights())
 
 
-def test_a_run_is_not_resumed_with_other_texts(run):
-    for train_texts, dev_texts in (
-        (reviews(96, 1)[::-1], reviews(40, 2)),
-        (reviews(96, 1), reviews(40, 2)[:-1]),
-    ):
-        with pytest.raises(ValueError, match="the texts it was started with"):
-            training.train(
-                "lin2017_yelp",
-                train_texts,
-                dev_texts,
-                run[0],
-                resume=True,
-                model_overrides=SMALL,
-                training_overrides={"epochs": 3, "batch_size": 16},
-                verbose=0,
-            )
+def with_words(texts, **words):
+    return [
+        (" ".join(words.get(word, word) for word in text.split(" ")), label)
+        for text, label in texts
+    ]
+
+
+TRAIN, DEV = reviews(96, 1), reviews(40, 2)
+
+
+@pytest.mark.parametrize(
+    "train_texts, dev_texts",
+    [
+        (TRAIN[::-1], DEV),
+        (TRAIN, DEV[:-1]),
+        # Of the same lengths and labels.
+        (with_words(TRAIN, the="was", was="the"), DEV),
+        (TRAIN, with_words(DEV, the="was")),
+        # And of the same ids.
+        (with_words(TRAIN, was="wuz"), with_words(DEV, was="wuz")),
+    ],
+    ids=["order", "fewer", "train", "dev", "words"],
+)
+def test_a_run_is_not_resumed_with_other_texts(run, train_texts, dev_texts):
+    with pytest.raises(ValueError, match="the texts it was started with"):
+        training.train(
+            "lin2017_yelp",
+            train_texts,
+            dev_texts,
+            run[0],
+            resume=True,
+            model_overrides=SMALL,
+            training_overrides={"epochs": 3, "batch_size": 16},
+            verbose=0,
+        )
+
+
+def checkpoint_of(run, folder, forget=(), **changes):
+    """A copy of a run whose checkpoint has another state."""
+    shutil.copytree(run[0], folder)
+    path = folder / "checkpoint" / "state.json"
+    state = {**json.loads(path.read_text()), **changes}
+    for name in forget:
+        del state[name]
+    path.write_text(json.dumps(state))
+    return folder
+
+
+@pytest.mark.skipif(
+    keras.backend.backend() != "tensorflow",
+    reason="Runs were TensorFlow's alone at first",
+)
+def test_a_checkpoint_from_before_there_were_checksums_of_texts(run, tmp_path):
+    forget = ["texts", "backend"]
+    folder = checkpoint_of(run, tmp_path / "run", forget)
+    train(folder, resume=True)
+    assert_same_run(run[0], folder)
+
+
+def test_a_run_is_not_resumed_on_another_backend(run, tmp_path):
+    folder = checkpoint_of(run, tmp_path / "run", backend="numpy")
+    with pytest.raises(ValueError, match="set KERAS_BACKEND=numpy"):
+        train(folder, resume=True)
 
 
 def test_an_unknown_dev_label(tmp_path):
@@ -577,7 +626,7 @@ def test_pretrained_vectors_are_in_the_table(tmp_path):
     )
     words = model.preprocessor.get_vocabulary()
     assert sorted(words) == ["", "[UNK]", "food", "was"]
-    table = model.get_layer("word_vectors").embeddings.numpy()
+    table = array(model.get_layer("word_vectors").embeddings)
     np.testing.assert_allclose(table[words.index("was")], [1.0, 0.5, -1.0])
     assert model.get_layer("word_vectors").trainable_weights == []
 
@@ -617,7 +666,7 @@ def test_words_without_a_pretrained_vector_get_an_induced_one(tmp_path):
         },
     }
     model = train(tmp_path / "run", **arguments)
-    table = model.get_layer("word_vectors").embeddings.numpy()
+    table = array(model.get_layer("word_vectors").embeddings)
     words = model.preprocessor.get_vocabulary()
     known = [words.index(word) for word in ("food", "was", "the")]
     # As `write_vectors` has them.
@@ -672,6 +721,8 @@ def test_fixed_vectors_cost_no_state_and_no_gradient(trainable, optimizer):
     model.optimizer.build(model.trainable_variables)
     shapes = [variable.shape for variable in model.optimizer.variables]
     assert (table.shape in shapes) == trainable
+    if keras.backend.backend() != "tensorflow":
+        return
     ids = np.array([[1, 2, 3], [4, 5, 0]], "int32")
     inputs = {"premise_token_ids": ids, "hypothesis_token_ids": ids}
 
@@ -774,7 +825,7 @@ def test_pairs(tmp_path):
     assert isinstance(model, models.DecomposableClassifier)
     inputs = model.preprocess([("A dog .", "It runs .")])
     null = model.preprocessor.get_vocabulary().index("[NULL]")
-    assert inputs["premise_token_ids"].numpy()[0, 0] == null
+    assert inputs["premise_token_ids"][0, 0] == null
     assert model.preprocessor.num_oov_indices == 100
 
 

@@ -3,9 +3,11 @@
 import collections
 import contextlib
 import itertools
+import json
 import os
 import pathlib
 import tempfile
+import zlib
 
 import numpy as np
 import tensorflow as tf
@@ -25,6 +27,7 @@ _WINDOW_BATCHES = 100
 # that the rows take little memory.
 _STRETCH_ROWS = 2048
 _STRETCH_TOKENS = 2**14
+_STRETCH_CHECKED = 2**20
 _SIDES = {1: ("",), 2: ("premise_", "hypothesis_")}
 # Of a feature, the method of a preprocessor that tells the number of its ids.
 _SIZES = {
@@ -105,13 +108,33 @@ class BatchPlan:
         return np.lexsort(keys)
 
     def _widths(self, lengths):
-        nearest = np.searchsorted(self._boundaries, lengths)
-        last = len(self._boundaries) - 1
-        return np.where(
-            nearest <= last,
-            self._boundaries[np.minimum(nearest, last)],
-            -(-lengths // _BEYOND) * _BEYOND,
-        )
+        return padded_lengths(lengths, self._boundaries)
+
+
+def padded_lengths(lengths, boundaries=_BOUNDARIES):
+    """The lengths that texts are padded to.
+
+    Args:
+        lengths: Integer, or array of them.
+        boundaries: Rising lengths.
+
+    Returns:
+        An array of the first boundaries that are as long; beyond the last
+        one, of multiples of 256.
+
+    Example:
+
+    >>> padded_lengths([5, 8, 600]).tolist()
+    [8, 8, 768]
+    """
+    lengths, boundaries = np.asarray(lengths), np.asarray(boundaries)
+    nearest = np.searchsorted(boundaries, lengths)
+    last = len(boundaries) - 1
+    return np.where(
+        nearest <= last,
+        boundaries[np.minimum(nearest, last)],
+        -(-lengths // _BEYOND) * _BEYOND,
+    )
 
 
 def _spans(starts, lengths):
@@ -260,6 +283,26 @@ class EncodedDataset:
         dataset = dataset.prefetch(tf.data.AUTOTUNE)
         dataset.plan = plan
         return dataset
+
+    def checksum(self, start=0):
+        """A number that differs for other ids, labels or an other order.
+
+        Args:
+            start: Integer, such as the checksum of another corpus.
+
+        Returns:
+            An integer.
+        """
+        names = json.dumps(self.label_names, default=str)
+        checksum = zlib.crc32(names.encode(), start)
+        arrays = {"labels": self.labels, "lengths": self.lengths}
+        for name, array in sorted({**arrays, **self._features}.items()):
+            checksum = zlib.crc32(name.encode(), checksum)
+            # Read in stretches, as a corpus may be larger than the memory.
+            for first in range(0, len(_read(array)), _STRETCH_CHECKED):
+                part = _read(array)[first : first + _STRETCH_CHECKED]
+                checksum = zlib.crc32(np.ascontiguousarray(part), checksum)
+        return checksum
 
     def token_stretches(self):
         """The token ids of all texts, some texts at a time.

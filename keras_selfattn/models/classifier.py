@@ -112,7 +112,8 @@ class Classifier(keras.Model):
             texts: List of strings; for a model of pairs, of pairs of strings.
 
         Returns:
-            The dictionary of tensors that the model takes.
+            The dictionary of integer tensors that the model takes; of NumPy
+            arrays on other backends than TensorFlow.
 
         Raises:
             ValueError: if the model has no preprocessor, or if `texts` is
@@ -124,8 +125,9 @@ class Classifier(keras.Model):
                 "`preprocessor`. Received one without"
             )
         rows = [self._parts(text) for text in several(texts)]
+        on_tensorflow = keras.backend.backend() == "tensorflow"
         return {
-            side + name: ids
+            side + name: ids if on_tensorflow else ids.numpy()
             for number, side in enumerate(self.sides)
             for name, ids in self.preprocessor(
                 [row[number] for row in rows]

@@ -15,6 +15,7 @@ import tensorflow as tf
 from keras_selfattn import evaluation
 from keras_selfattn import models
 from keras_selfattn import training
+from keras_selfattn.backends.memory import is_too_small
 from keras_selfattn.data.fingerprint import fingerprint
 from keras_selfattn.files import write_text
 from keras_selfattn.models import arguments
@@ -28,8 +29,9 @@ SETTINGS_FILE = "reproduction.json"
 RUNS_FOLDER = "runs"
 RESULT_FILE = "result.json"
 
-# What a row may fail of without a fault in the input.
-FAILURES = (ArithmeticError, MemoryError, tf.errors.OpError)
+# What a row may fail of without a fault in the input. What JAX and torch raise
+# is a `RuntimeError`, of which those of other kinds go on.
+FAILURES = (ArithmeticError, MemoryError, RuntimeError, tf.errors.OpError)
 
 
 def reproduce(
@@ -137,6 +139,8 @@ def reproduce(
                 model, {s: splits[s] for s in splits if s in needed}
             )
         except FAILURES as error:
+            if isinstance(error, RuntimeError) and not is_too_small(error):
+                raise
             failures[row.key, seed] = one_line(error)
             print(f"{title} failed: {one_line(error)}", flush=True)
         else:

@@ -10,6 +10,7 @@ import tensorflow as tf
 from keras_selfattn import models
 from keras_selfattn import optimizers
 from keras_selfattn import training
+from keras_selfattn.backends import memory
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.models.arguments import applying
 from keras_selfattn.models.arguments import check_search
@@ -189,7 +190,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             callbacks.insert(0, stopping)
         if isinstance(x, EncodedDataset):
             x = x.batches(size, shuffle=True, seed=self.seed or 0)
-            callbacks.insert(0, _SetEpoch(x.plan))
+            callbacks.insert(0, training.SetEpoch(x.plan, self.seed))
         elif isinstance(x, tf.data.Dataset):
             x = _in_batches_of(size, x)
         else:
@@ -432,19 +433,10 @@ def _in_batches_of(size, dataset):
 def _out_of_memory_fails_alone():
     try:
         yield
-    except (MemoryError, tf.errors.ResourceExhaustedError) as error:
+    except (MemoryError, RuntimeError, tf.errors.OpError) as error:
+        if not memory.is_too_small(error):
+            raise
         raise keras_tuner.errors.FailedTrialError("out of memory") from error
-
-
-class _SetEpoch(keras.callbacks.Callback):
-    """Ties the order of the rows to the epoch."""
-
-    def __init__(self, plan):
-        super().__init__()
-        self.plan = plan
-
-    def on_epoch_begin(self, epoch, logs=None):
-        self.plan.epoch = epoch
 
 
 class _AverageWeights(keras.callbacks.Callback):

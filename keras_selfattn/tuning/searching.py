@@ -120,6 +120,10 @@ def search(
     hypermodel, train_data, dev_data, preprocessor = _prepare(
         preset, train_texts, dev_texts, vectors, seed, arguments, papers_space
     )
+    settings["texts"] = training.texts_checksum(
+        preprocessor, train_data, dev_data
+    )
+    _check_texts(folder, settings["texts"])
     if role() != "worker":
         folder.mkdir(parents=True, exist_ok=True)
         text = json.dumps(settings, indent=2) + "\n"
@@ -208,6 +212,19 @@ def _check_folder(folder, settings, resume):
         raise ValueError(
             f"The folder of a search must be new. {folder} exists; "
             "to go on with the search in it, ask to resume"
+        )
+
+
+def _check_texts(folder, checksum):
+    path = folder / SEARCH_FILE
+    if not path.exists():
+        return
+    # Searches had no checksum of the texts at first.
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    if saved.get("texts", checksum) != checksum:
+        raise ValueError(
+            "A search is resumed, and shared, with the texts it was started "
+            f"with ({path}). Received others"
         )
 
 

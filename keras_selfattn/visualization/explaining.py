@@ -1,9 +1,9 @@
 """A classifier's explanations for a stream of texts."""
 
-import functools
 import itertools
 
 from keras_selfattn import heads
+from keras_selfattn.backends import compiled
 from keras_selfattn.streams import chunks
 from keras_selfattn.streams import several
 from keras_selfattn.visualization.explanation import AlignmentExplanation
@@ -44,19 +44,12 @@ def explain(model, texts, gold=None, batch_size=32):
 
 
 def _explain(model, texts, gold, batch_size):
-    import tensorflow as tf
-
-    run = _compiled(model)
+    look = compiled.explanations(model)
     for batch in chunks(_rows(texts, gold), batch_size):
         texts = [text for text, _ in batch]
-        views = run(model.preprocess(texts))
-        outputs = tf.cast(views.pop("outputs"), tf.float32)
-        if model.gives_logits:
-            outputs = tf.nn.softmax(outputs)
+        views = look(model.preprocess(texts))
+        outputs = views.pop("outputs")
         labels = model.labels or [str(i) for i in range(outputs.shape[-1])]
-        views = tf.nest.map_structure(
-            lambda scores: tf.cast(scores, tf.float32).numpy(), views
-        )
         make = _single if isinstance(texts[0], str) else _pair
         columns = [texts] if make is _single else zip(*texts, strict=True)
         tokens = [_tokens(model.preprocessor, column) for column in columns]
@@ -65,29 +58,10 @@ def _explain(model, texts, gold, batch_size):
                 texts[row],
                 [side[row] for side in tokens],
                 {name: _row(scores, row) for name, scores in views.items()},
-                probabilities=outputs[row].numpy(),
+                probabilities=outputs[row],
                 labels=list(labels),
                 gold=label,
             )
-
-
-def _compiled(model):
-    """The model's answers and attention as a graph, kept for later calls.
-
-    What is quantized has other weights, and so another graph.
-    """
-    import tensorflow as tf
-
-    weights = list(model.weights)
-    kept, run = vars(model).get("_explaining", (None, None))
-    if kept is None or list(map(id, kept)) != list(map(id, weights)):
-        run = tf.function(
-            functools.partial(model.explanation_model(), training=False),
-            reduce_retracing=True,
-        )
-        # Keras tracks what is set as an attribute, and would export it.
-        vars(model)["_explaining"] = (weights, run)
-    return run
 
 
 def _tokens(preprocessor, texts):

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from keras.ops import convert_to_numpy as array
 
 from keras_selfattn import models
 from keras_selfattn import reproduction
@@ -126,7 +127,7 @@ def test_figures_are_those_of_the_saved_models(done):
     folder, results, _ = done
     row = get_table("parikh2016", "table 2").rows[2]
     model = models.from_preset(folder / "runs" / row.key / "seed-1")
-    answers = model(model.preprocess([text for text, _ in PAIRS[48:]])).numpy()
+    answers = array(model(model.preprocess([text for text, _ in PAIRS[48:]])))
     right = {label: [] for label in model.labels}
     for (_, label), answer in zip(PAIRS[48:], answers, strict=True):
         right[label].append(model.labels[answer.argmax()] == label)
@@ -156,18 +157,32 @@ def test_finished_runs_are_not_trained_again(done, monkeypatch):
     assert again.as_dict() == results.as_dict()
 
 
-def test_a_failing_row_leaves_the_others(copied, monkeypatch, capsys):
+@pytest.mark.parametrize(
+    "error", [MemoryError("too\nlarge"), RuntimeError("CUDA\nout of memory")]
+)
+def test_a_failing_row_leaves_the_others(copied, monkeypatch, capsys, error):
     def fail(*args, **kwargs):
-        raise MemoryError("too\nlarge")
+        raise error
 
     monkeypatch.setattr(training, "train", fail)
     shutil.rmtree(copied / "runs" / "intra" / "seed-0")
     results = classes(copied)
-    assert results.failures == {("intra", 0): "MemoryError: too large"}
+    said = f"{type(error).__name__}: {' '.join(str(error).split())}"
+    assert results.failures == {("intra", 0): said}
     assert sorted(results.runs["vanilla"]) == [0, 1]
     assert list(results.runs["intra"]) == [1]
-    assert "failed: MemoryError: too large" in capsys.readouterr().out
-    assert "MemoryError" in (copied / "results.md").read_text()
+    assert f"failed: {said}" in capsys.readouterr().out
+    assert said in (copied / "results.md").read_text()
+
+
+def test_a_fault_of_the_program_is_no_failure_of_a_row(copied, monkeypatch):
+    def fail(*args, **kwargs):
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr(training, "train", fail)
+    shutil.rmtree(copied / "runs" / "intra" / "seed-0")
+    with pytest.raises(RuntimeError, match="a fault"):
+        classes(copied)
 
 
 def test_a_loss_that_is_not_finite_fails_the_row(tmp_path):

@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from keras.ops import convert_to_numpy as array
 from rich.console import Console
 
 from keras_selfattn import evaluation
@@ -315,7 +316,7 @@ def test_vectors_are_induced_as_in_training(tmp_path):
             "trainable_embeddings": False,
         },
     )
-    table = model.get_layer("word_vectors").embeddings.numpy()
+    table = array(model.get_layer("word_vectors").embeddings)
     lengths = np.linalg.norm(table[2:], axis=1)
     assert len(lengths) > 2
     np.testing.assert_allclose(lengths, 3.0, rtol=1e-5)

@@ -1,0 +1,1 @@
+"""What each of the backends does in a way of its own."""

@@ -1,0 +1,162 @@
+"""Runs models for inference, compiled as the backend does that best.
+
+TensorFlow has one graph for batches of all sizes and lengths. JAX compiles
+anew for each shape, so that texts are padded to one of a few lengths. torch
+runs the layers as they are.
+"""
+
+import keras
+import numpy as np
+from keras import ops
+
+from keras_selfattn.data.batches import padded_lengths
+
+
+def probabilities(model):
+    """A function that gives class probabilities, also of a model of logits.
+
+    It is kept with the model for later calls.
+
+    Args:
+        model: A classifier, or one of reduced precision.
+
+    Returns:
+        A function of a dictionary of the model's inputs, which returns a
+        float32 array of shape `(B, num_classes)`.
+    """
+
+    def answer(inputs):
+        return as_probabilities(model, model(inputs, training=False))
+
+    return _kept(model, "probabilities", lambda: answer)
+
+
+def explanations(model):
+    """A function that gives class probabilities and attention scores.
+
+    It is kept with the model for later calls.
+
+    Args:
+        model: A classifier, or one of reduced precision.
+
+    Returns:
+        A function of a dictionary of the model's inputs, which returns what
+        `explanation_model` does as float32 arrays, with probabilities in the
+        place of logits. The scores may be of more padding than the inputs.
+    """
+
+    def make():
+        view = model.explanation_model()
+
+        def explain(inputs):
+            views = view(inputs, training=False)
+            views["outputs"] = as_probabilities(model, views["outputs"])
+            return keras.tree.map_structure(_to_float32, views)
+
+        return explain
+
+    return _kept(model, "explanations", make)
+
+
+def as_probabilities(model, outputs):
+    """What a classifier gives, as float32 probabilities."""
+    outputs = _to_float32(outputs)
+    return ops.softmax(outputs) if model.gives_logits else outputs
+
+
+def _to_float32(tensor):
+    return ops.cast(tensor, "float32")
+
+
+def _kept(model, name, make):
+    # What is quantized has other weights, and so is compiled anew.
+    weights = list(model.weights)
+    kept = vars(model).get("_inference", {})
+    before, run = kept.get(name, ((), None))
+    if run is None or list(map(id, before)) != list(map(id, weights)):
+        run = function(make(), model.input, weights)
+        # Keras tracks what is set as an attribute, and would export it.
+        vars(model)["_inference"] = {**kept, name: (weights, run)}
+    return run
+
+
+def function(call, inputs, variables):
+    """A function of ids, compiled.
+
+    Args:
+        call: Function of a dictionary of tensors, which returns tensors in
+            any structure.
+        inputs: Dictionary of the `keras.KerasTensor`s that stand for them:
+            ids of shape `(B, n)` or `(B, n, characters)`, padded with 0.
+        variables: List of all Keras variables that `call` reads.
+
+    Returns:
+        A function of a dictionary of arrays or tensors, which returns NumPy
+        arrays in the same structure. On JAX `n` may be larger in them than
+        in the arguments.
+    """
+    make = {"tensorflow": _graph, "jax": _jitted, "torch": _without_gradients}
+    run = make[keras.backend.backend()](call, inputs, variables)
+
+    def to_numpy(inputs):
+        outputs = run(inputs)
+        return keras.tree.map_structure(ops.convert_to_numpy, outputs)
+
+    return to_numpy
+
+
+def _graph(call, inputs, variables):
+    import tensorflow as tf
+
+    # One graph for all lengths.
+    signature = {
+        name: tf.TensorSpec([None, None, *ids.shape[2:]], ids.dtype)
+        for name, ids in inputs.items()
+    }
+    graph = tf.function(call, input_signature=[signature], autograph=False)
+    # Of many functions TensorFlow would warn.
+    return graph.get_concrete_function()
+
+
+def _jitted(call, inputs, variables):
+    import jax
+
+    @jax.jit
+    def run(values, inputs):
+        with keras.StatelessScope(list(zip(variables, values, strict=True))):
+            return call(inputs)
+
+    return lambda inputs: run([v.value for v in variables], padded(inputs))
+
+
+def _without_gradients(call, inputs, variables):
+    import torch
+
+    def run(inputs):
+        with torch.no_grad():
+            return call(
+                {k: ops.convert_to_tensor(ids) for k, ids in inputs.items()}
+            )
+
+    return run
+
+
+def padded(features):
+    """Ids padded to one of a few lengths where each costs a compilation.
+
+    Args:
+        features: Dictionary of integer arrays `(B, n)` or `(B, n, c)`.
+
+    Returns:
+        The same on other backends than JAX.
+    """
+    if keras.backend.backend() != "jax":
+        return features
+    wider = {}
+    for name, ids in features.items():
+        more = int(padded_lengths(ids.shape[1])) - ids.shape[1]
+        widths = [
+            (0, more) if axis == 1 else (0, 0) for axis in range(ids.ndim)
+        ]
+        wider[name] = np.pad(ids, widths)
+    return wider
