@@ -40,7 +40,7 @@ test-oldest: $(VENV)-oldest/ready
 		tests/test_optimizers.py
 
 laws: $(VENV)/develop
-	$(BIN)/python -m tests.conformance
+	PYTEST_ADDOPTS="$(SPREAD)" $(BIN)/python -m tests.conformance
 
 # What it found is kept in runs/mutants.jsonl, and it goes on from there.
 mutants: $(VENV)/develop
