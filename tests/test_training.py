@@ -17,6 +17,7 @@ from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.data.generated_pairs import generate_pairs
+from tests.tiny_classifier import tiny_classifier
 
 SMALL = {
     "embedding_dim": 8,
@@ -98,6 +99,19 @@ def test_the_best_epoch_on_dev_is_kept(run):
         for answer, (_, label) in zip(answers, reviews(40, 2), strict=True)
     ]
     assert np.mean(right) == pytest.approx(record["dev_accuracy"])
+
+
+def test_only_an_epoch_better_than_all_before_is_kept(tmp_path):
+    model = tiny_classifier()
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    run = training.Run(tmp_path / "run", settings={})
+    run.start()
+    run.restore(model, data=0)
+    epochs = []
+    for accuracy in (0.5, 0.2, 0.3, 0.5, 0.6):
+        run.keep(model, {"loss": 1.0, "val_accuracy": accuracy})
+        epochs.append(model.training_record["epoch"])
+    assert epochs == [1, 1, 1, 1, 5]
 
 
 def test_a_seed_repeats_the_run(run, tmp_path):
