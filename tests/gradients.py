@@ -10,13 +10,21 @@ def value_and_gradients(function, variables):
 
     A variable that the scalar does not depend on has a gradient of zeros.
     """
+    value, _, gradients = value_outputs_and_gradients(
+        lambda: (function(), ()), variables
+    )
+    return value, gradients
+
+
+def value_outputs_and_gradients(function, variables):
+    """The same for a function that returns a scalar and further tensors."""
     backend = keras.backend.backend()
     values = [variable.value for variable in variables]
     if backend == "tensorflow":
         import tensorflow as tf
 
         with tf.GradientTape() as tape:
-            value = function()
+            value, outputs = function()
         gradients = tape.gradient(
             value, values, unconnected_gradients=tf.UnconnectedGradients.ZERO
         )
@@ -31,11 +39,13 @@ def value_and_gradients(function, variables):
             ):
                 return function()
 
-        value, gradients = jax.jit(jax.value_and_grad(stateless))(values)
+        (value, outputs), gradients = jax.jit(
+            jax.value_and_grad(stateless, has_aux=True)
+        )(values)
     else:
         import torch
 
-        value = function()
+        value, outputs = function()
         gradients = [None] * len(values)
         if value.requires_grad:
             gradients = torch.autograd.grad(value, values, allow_unused=True)
@@ -45,6 +55,7 @@ def value_and_gradients(function, variables):
         ]
     return (
         float(ops.convert_to_numpy(value)),
+        keras.tree.map_structure(ops.convert_to_numpy, outputs),
         [ops.convert_to_numpy(gradient) for gradient in gradients],
     )
 

@@ -1,5 +1,6 @@
 import pytest
 
+from tests.conformance.conftest import BACKEND
 from tests.conformance.models.dropout import scaled_dropout as scaled_dropout
 from tests.conformance.models.table import ROWS
 
@@ -7,10 +8,22 @@ from tests.conformance.models.table import ROWS
 def pytest_generate_tests(metafunc):
     if "model_row" in metafunc.fixturenames:
         metafunc.parametrize("model_row", ROWS, ids=str)
-    # For what traces or compiles, which takes seconds a row.
+    # Tracing and compiling take seconds a row, and gradients do on JAX.
     if "traced_row" in metafunc.fixturenames:
-        rows = [
-            pytest.param(row, marks=[pytest.mark.slow] if row.repeats else [])
-            for row in ROWS
-        ]
-        metafunc.parametrize("traced_row", rows, ids=[str(r) for r in ROWS])
+        parametrize(metafunc, "traced_row", repeats_are_slow=True)
+    if "gradient_row" in metafunc.fixturenames:
+        parametrize(metafunc, "gradient_row", BACKEND == "jax")
+
+
+def parametrize(metafunc, name, repeats_are_slow):
+    rows = [
+        pytest.param(
+            row,
+            marks=[pytest.mark.slow]
+            if row.repeats and repeats_are_slow
+            else [],
+            id=str(row),
+        )
+        for row in ROWS
+    ]
+    metafunc.parametrize(name, rows)

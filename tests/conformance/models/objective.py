@@ -1,9 +1,12 @@
-"""The whole loss of a model, and its gradients."""
+"""The whole loss of a model, its outputs and its gradients."""
+
+import functools
 
 import keras
 from keras import ops
 
-from tests.gradients import value_and_gradients
+from tests.conformance.models.table import built
+from tests.gradients import value_outputs_and_gradients
 
 
 def cross_entropy(row):
@@ -12,18 +15,30 @@ def cross_entropy(row):
     )
 
 
-def loss_and_gradients(row, model, batch, training=False):
-    """The whole loss and its gradients in the trainable weights."""
+def loss_outputs_and_gradients(row, model, batch, training=False):
+    """The whole loss, what a call gives, and gradients of the loss.
+
+    Returns:
+        The loss; the outputs and a list of the losses added to the
+        cross-entropy; and a gradient for each trainable weight.
+    """
     loss = cross_entropy(row)
     labels = row.labels()
     inputs = tensors(batch)
 
     def objective():
         outputs = model(inputs, training=training)
-        return loss(labels, outputs) + sum(model.losses)
+        added = list(model.losses)
+        return loss(labels, outputs) + sum(added), (outputs, added)
 
-    return value_and_gradients(objective, model.trainable_weights)
+    return value_outputs_and_gradients(objective, model.trainable_weights)
 
 
 def tensors(batch):
     return {name: ops.convert_to_tensor(ids) for name, ids in batch.items()}
+
+
+@functools.cache
+def plain(row):
+    """The same of a row's own model and batch, outside of training."""
+    return loss_outputs_and_gradients(row, built(row), row.batch())

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from tests.conformance.models.objective import loss_and_gradients
+from tests.conformance.models.objective import loss_outputs_and_gradients
 from tests.conformance.models.table import built
 from tests.conformance.models.table import weights_of
 from tests.conformance.table import penalty_of
@@ -40,7 +40,7 @@ def test_no_steps(model_row):
         atol=5e-6,
     )
     assert_nothing_is_scored(model, batch)
-    _, gradients = loss_and_gradients(model_row, model, batch, training=False)
+    _, _, gradients = loss_outputs_and_gradients(model_row, model, batch)
     for weight, gradient in zip(
         model.trainable_weights, gradients, strict=True
     ):

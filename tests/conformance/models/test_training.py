@@ -46,9 +46,9 @@ def weights_after_training(row):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning:torch")
-def test_a_seed_repeats_the_run(model_row):
-    losses, weights = weights_after_training(model_row)
-    again, same = weights_after_training(model_row)
+def test_a_seed_repeats_the_run(traced_row):
+    losses, weights = weights_after_training(traced_row)
+    again, same = weights_after_training(traced_row)
     assert losses == again
     for x, y in zip(weights, same, strict=True):
         np.testing.assert_array_equal(x, y)
