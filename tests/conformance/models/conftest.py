@@ -16,14 +16,8 @@ def pytest_generate_tests(metafunc):
 
 
 def parametrize(metafunc, name, repeats_are_slow):
-    rows = [
-        pytest.param(
-            row,
-            marks=[pytest.mark.slow]
-            if row.repeats and repeats_are_slow
-            else [],
-            id=str(row),
-        )
-        for row in ROWS
-    ]
+    rows = []
+    for row in ROWS:
+        slow = [pytest.mark.slow] if row.repeats and repeats_are_slow else []
+        rows.append(pytest.param(row, marks=slow, id=str(row)))
     metafunc.parametrize(name, rows)
