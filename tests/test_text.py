@@ -20,6 +20,8 @@ from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import build_vocabulary
 from keras_selfattn.text import count_words
 from keras_selfattn.text import most_frequent_characters
+from tests.backend import BACKEND
+from tests.backend import tensorflow_only
 
 IMPLEMENTATIONS = ("tensorflow", "tensorflow_text")
 
@@ -239,6 +241,7 @@ def test_char_ids():
     assert preprocessor.character_vocabulary_size() == 6
 
 
+@tensorflow_only
 def test_symbolic_shapes_are_the_actual_ones():
     preprocessor = TextPreprocessor(
         VOCABULARY, characters="ad", max_characters=3
@@ -411,6 +414,14 @@ def small_model(preprocessor):
     return keras.Model(texts, keras.ops.sum(embedded, axis=1))
 
 
+@pytest.mark.skipif(BACKEND == "tensorflow", reason="TensorFlow has strings")
+def test_a_model_of_another_backend_reads_no_strings():
+    texts = keras.Input((), dtype="string")
+    with pytest.raises(ValueError, match=f"ahead of the model.*{BACKEND!r}"):
+        TextPreprocessor(VOCABULARY)(texts)
+
+
+@tensorflow_only
 def test_keras_file(tmp_path):
     model = small_model(full_preprocessor())
     model.save(tmp_path / "model.keras")
@@ -423,6 +434,7 @@ def test_keras_file(tmp_path):
     )
 
 
+@tensorflow_only
 def test_savedmodel_holds_the_vocabulary_as_a_file(tmp_path):
     preprocessor = full_preprocessor()
     archive = keras.export.ExportArchive()

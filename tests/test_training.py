@@ -17,6 +17,7 @@ from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.data.generated_pairs import generate_pairs
+from tests.backend import tensorflow_only
 from tests.tiny_classifier import tiny_classifier
 
 SMALL = {
@@ -586,10 +587,8 @@ def checkpoint_of(run, folder, forget=(), **changes):
     return folder
 
 
-@pytest.mark.skipif(
-    keras.backend.backend() != "tensorflow",
-    reason="Runs were TensorFlow's alone at first",
-)
+# Runs were TensorFlow's alone at first.
+@tensorflow_only
 def test_a_checkpoint_from_before_there_were_checksums_of_texts(run, tmp_path):
     forget = ["texts", "backend"]
     folder = checkpoint_of(run, tmp_path / "run", forget)
