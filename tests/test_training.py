@@ -107,7 +107,7 @@ def test_only_an_epoch_better_than_all_before_is_kept(tmp_path):
     model.compile("sgd", "sparse_categorical_crossentropy")
     run = training.Run(tmp_path / "run", settings={})
     run.start()
-    run.restore(model, data=0)
+    run.restore(model, {})
     epochs = []
     for accuracy in (0.5, 0.2, 0.3, 0.5, 0.6):
         run.keep(model, {"loss": 1.0, "val_accuracy": accuracy})
