@@ -137,11 +137,12 @@ def test_any_bytes(source):
 
 
 @settings(max_examples=200, deadline=None)
+@example("’’").via("two single quotation marks, which are one double one")
 @given(any_text)
 def test_no_character_is_lost(source):
     def normal(x):
-        x = x.replace("``", '"').replace("''", '"')
         x = re.sub("[‘’]", "'", re.sub("[“”]", '"', x))
+        x = x.replace("``", '"').replace("''", '"')
         return "".join(re.sub("[\x00-\x1f]", "�", c) for c in x.split() if c)
 
     source = "".join(c for c in source if c.isspace() or c >= " ")

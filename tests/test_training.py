@@ -18,6 +18,7 @@ from keras_selfattn import training
 from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.data.generated_pairs import generate_pairs
 from tests.backend import tensorflow_only
+from tests.models import paper_values
 from tests.tiny_classifier import tiny_classifier
 
 SMALL = {
@@ -791,6 +792,44 @@ def test_words_without_a_vector_that_get_one(tmp_path, min_count, words):
     assert table.shape == (len(vocabulary), 3)
 
 
+def test_a_word_that_occurs_once_has_no_vector_of_its_own():
+    texts = [("the unlucky was", "a"), ("once was the", "b")]
+    values = {"lowercase": True, "max_tokens": 9}
+    preprocessor, _ = training.make_preprocessor(texts, values, None, {})
+    assert set(preprocessor.get_vocabulary()[2:]) == {"the", "was"}
+
+
+def test_all_vectors_are_of_length_1_where_the_preset_has_it(tmp_path):
+    write_vectors(tmp_path / "vectors.txt", ["a", "."])
+    model = train_pairs(
+        tmp_path / "run", tmp_path / "vectors.txt", embedding_dim=3
+    )
+    table = array(model.get_layer("word_vectors").embeddings)
+    lengths = np.linalg.norm(table, axis=1)
+    np.testing.assert_allclose(lengths, 1, rtol=1e-5)
+    row = model.preprocessor.get_vocabulary().index(".")
+    np.testing.assert_allclose(table[row], [2 / 3, 1 / 3, -2 / 3], rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", paper_values.ROWS)
+def test_the_values_of_a_paper_reach_the_optimizer(name):
+    _, _, expected, _ = paper_values.ROWS[name]
+    model = tiny_classifier()
+    training.compile_model(model, models.get_preset(name).training)
+    optimizer = model.optimizer
+    assert type(optimizer).__name__.lower().endswith(expected["optimizer"])
+    config = optimizer.get_config()
+    np.testing.assert_allclose(
+        config["learning_rate"], expected["learning_rate"], rtol=1e-6
+    )
+    accumulator = expected.get("initial_accumulator_value")
+    if accumulator is not None:
+        assert config["initial_accumulator_value"] == accumulator
+    for argument in ("global_clipnorm", "clipnorm", "clipvalue"):
+        assert config[argument] == expected.get(argument), argument
+    assert config["weight_decay"] is None
+
+
 def test_arguments_of_the_optimizer_are_training_values():
     preset = models.get_preset("lin2017_yelp")
     values = training.training_values(preset, {"momentum": 0.9})
@@ -814,7 +853,7 @@ def test_another_optimizer_takes_none_of_the_preset_s_arguments():
     assert same["learning_rate"] == 0.05
 
 
-def train_pairs(folder, **model_overrides):
+def train_pairs(folder, vectors=None, **model_overrides):
     pairs = [
         ((p.premise, p.hypothesis), p.label) for p in generate_pairs(64, seed=0)
     ]
@@ -823,6 +862,7 @@ def train_pairs(folder, **model_overrides):
         pairs[:48],
         pairs[48:],
         folder,
+        vectors,
         model_overrides={
             "embedding_dim": 6,
             "projection_dim": 5,
