@@ -66,5 +66,13 @@ class BothSides(PenaltyLayer, keras.layers.Wrapper):
     def compute_output_shape(self, input_shape):
         return tuple(map(self.layer.compute_output_shape, input_shape))
 
+    @classmethod
+    def from_config(cls, config, custom_objects=None):
+        # A layer that is built by itself has its weights under its own name,
+        # not under that of this one.
+        layer = dict(config["layer"])
+        layer.pop("build_config", None)
+        return super().from_config({**config, "layer": layer}, custom_objects)
+
     def compute_output_spec(self, *args, **kwargs):
         return keras.Operation.compute_output_spec(self, *args, **kwargs)

@@ -258,7 +258,7 @@ class Classifier(keras.Model):
             "name": self.name,
             "trainable": self.trainable,
         }
-        if self.trainable:
+        if self.trainable and "trainable_embeddings" in config:
             # They may have been fixed, or freed, since.
             vectors = self.get_layer("word_vectors")
             config["trainable_embeddings"] = vectors.trainable

@@ -103,5 +103,19 @@ def run_as_clone(model, views, inputs, operation_fn):
 def _is_same(operation, other):
     return other is operation or (
         type(other) is type(operation)
-        and other.get_config() == operation.get_config()
+        and _settings(other.get_config()) == _settings(operation.get_config())
     )
+
+
+def _settings(config):
+    """A configuration without what a layer that a wrapper holds was built on.
+
+    What takes its place is not built yet.
+    """
+    if isinstance(config, dict):
+        return {
+            name: _settings(value)
+            for name, value in config.items()
+            if name != "build_config"
+        }
+    return config

@@ -40,7 +40,7 @@ class DecomposableClassifier(Classifier):
             layers of `H`.
         intra_sentence: Boolean, whether words look at their own sentence.
         max_distance: Integer, the longest distance within a sentence with a
-            bias of its own.
+            bias of its own (with `intra_sentence`).
         dropout: Float, the dropout of each ReLU layer.
         initializer_stddev: Float, the spread of the normal distribution that
             kernels start from, or `None` for Glorot's uniform distribution.
@@ -53,8 +53,7 @@ class DecomposableClassifier(Classifier):
 
     Raises:
         ValueError: if an argument is out of its range, if there is none of
-            its name, or if it changes nothing beside the others: see
-            `keras_selfattn.models.arguments`.
+            its name, or if it changes nothing beside the others.
 
     References:
         - [Parikh et al., 2016](https://arxiv.org/abs/1606.01933)

@@ -21,6 +21,10 @@ class SentenceClassifier(Classifier):
         `(batch, num_heads, D)`.
     4. Hidden ReLU layers and a softmax give the probabilities.
 
+    What an argument asks of a part that the model does not have, such as
+    `num_heads` with max pooling, raises an error; defaults, and penalties of
+    0, go with all parts.
+
     Args:
         vocabulary_size: Integer, the number of token ids, padding included.
         num_classes: Integer, the number of classes.
@@ -34,12 +38,12 @@ class SentenceClassifier(Classifier):
         units: Integer, or a sequence of one integer a layer: the width of
             each direction of the BiLSTM. For the CNN an integer, its number
             of filters.
-        kernel_size: Integer, the number of words that a filter of the CNN
-            sees.
+        kernel_size: Integer, the number of words that a filter sees (CNN).
         pooling: `"structured"`, `"generalized"`, `"max"`, `"mean"` or
             `"last"`.
-        attention_dim: Integer, the hidden units of the attention.
-        num_heads: Integer, the number of attention heads.
+        attention_dim: Integer, the hidden units of the attention (structured
+            and generalized pooling).
+        num_heads: Integer, the number of attention heads (the same).
         parameter_penalty: Float, the factor of the head diversity of the
             attention's kernels (generalized pooling).
         attention_penalty: Float, the factor of the penalty on the attention
@@ -47,9 +51,10 @@ class SentenceClassifier(Classifier):
             generalized pooling.
         embedding_penalty: Float, the factor of the head diversity of the
             rows of the embedding (generalized pooling).
-        margin: Float, the margin of the head diversities.
+        margin: Float, the margin of the head diversities (generalized pooling
+            with a penalty).
         hidden_units: Integer, or a sequence of integers: the widths of the
-            hidden layers.
+            hidden layers, where none is pruned.
         hidden_shortcut: Boolean, whether hidden layers after the first read
             the sentence embedding too.
         row_units: Integer, the pruned hidden units of each row of the
@@ -60,15 +65,14 @@ class SentenceClassifier(Classifier):
         encoder_dropout: Float, the dropout before each layer of the encoder.
         l2: Float, the L2 factor of the classifier's kernels.
         activation: `"softmax"` for probabilities, `None` for logits.
-        use_cudnn: As in `keras.layers.LSTM`.
+        use_cudnn: As in `keras.layers.LSTM` (BiLSTM).
         **kwargs: `name`; `dtype`, the dtype policy of all layers but the
             last, which is float32; and `trainable`, as in
             `keras.layers.Layer`.
 
     Raises:
         ValueError: if an argument is out of its range, if there is none of
-            its name, or if it changes nothing beside the others: see
-            `keras_selfattn.models.arguments`.
+            its name, or if it changes nothing beside the others.
 
     References:
         - [Lin et al., 2017](https://arxiv.org/abs/1703.03130)

@@ -31,12 +31,14 @@ class SentencePairClassifier(Classifier):
         vocabulary_size: Integer, the number of token ids, padding included.
         num_classes: Integer, the number of classes.
         interaction: `"gated"` or `"heuristic"`.
-        interaction_units: Integer, the width of the gated encoder.
+        interaction_units: Integer, the width of the gated encoder
+            (`"gated"`).
         **kwargs: The other arguments are those of
             `keras_selfattn.models.SentenceClassifier`.
 
     Raises:
-        ValueError: if an argument is out of its range.
+        ValueError: if an argument is out of its range, if there is none of
+            its name, or if it changes nothing beside the others.
 
     References:
         - [Lin et al., 2017](https://arxiv.org/abs/1703.03130), appendix B

@@ -5,6 +5,8 @@ import pathlib
 
 import tensorflow as tf
 
+from keras_selfattn.streams import several
+
 REQUIREMENTS = "requirements.json"
 
 
@@ -147,10 +149,9 @@ def string_tensors(texts, count):
     Raises:
         ValueError: If `texts` is no list of at least one of them.
     """
-    if isinstance(texts, str | bytes):
-        raise ValueError(f"`texts` must be a list of texts. Received {texts!r}")
     rows = [
-        (text,) if isinstance(text, str | bytes) else text for text in texts
+        (text,) if isinstance(text, str | bytes) else text
+        for text in several(texts)
     ]
     if not rows or not all(
         isinstance(row, tuple | list)

@@ -62,3 +62,19 @@ def test_a_pooling_hands_on_no_mask():
 def test_masks_that_are_no_pair(mask):
     with pytest.raises(ValueError, match="pair of masks.*left, right"):
         layers.BothSides(layers.MaskedMeanPooling())((LEFT, RIGHT), mask=mask)
+
+
+def test_a_copy_has_weights_of_the_same_names():
+    both = layers.BothSides(keras.layers.Dense(2, name="shared"), name="both")
+    inputs = (np.ones((3, 4), "float32"), np.ones((3, 4), "float32"))
+    both(inputs)
+    copies = [
+        layers.BothSides.from_config(both.get_config()),
+        keras.saving.deserialize_keras_object(
+            keras.saving.serialize_keras_object(both)
+        ),
+    ]
+    for copy in copies:
+        copy(inputs)
+        paths = [weight.path for weight in copy.weights]
+        assert paths == ["both/shared/kernel", "both/shared/bias"]

@@ -37,6 +37,7 @@ def pair_model():
         visualization.explain,
         lambda model, texts: callbacks.PenaltyCurves("logs", texts),
         lambda model, texts: count_words(texts),
+        lambda model, texts: string_tensors(texts, 1),
     ],
 )
 @pytest.mark.parametrize("text", ["abc", b"abc"])

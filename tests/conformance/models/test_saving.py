@@ -54,6 +54,20 @@ def test_preset_folder(model_row, tmp_path):
     assert_same_model(model_row, copy, model)
 
 
+def test_clone(model_row):
+    model = built(model_row)
+    clone = keras.models.clone_model(model)
+    clone.set_weights(model.get_weights())
+    assert_same_model(model_row, clone, model)
+    for view in ("attention_model", "embedding_model"):
+        received, expected = (
+            keras.tree.flatten(getattr(each, view)()(other_batch(model_row)))
+            for each in (clone, model)
+        )
+        for ours, theirs in zip(received, expected, strict=True):
+            assert_near(ours, theirs, atol=1e-6)
+
+
 def test_config_survives_json(model_row):
     config = json.loads(json.dumps(built(model_row).get_config()))
     for argument, value in model_row.config.items():
