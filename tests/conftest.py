@@ -4,6 +4,10 @@ import pathlib
 import tempfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # A process a core: threads of several would wait for each other.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
 if os.environ.get("KERAS_BACKEND") == "jax":
     # Small models take JAX far longer to compile than to run, and many tests
     # have the same ones.
