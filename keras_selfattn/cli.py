@@ -577,7 +577,9 @@ def run_predict(options):
                 },
                 "text": text,
             }
-            print(json.dumps(answer, ensure_ascii=False))
+            line = json.dumps(answer, ensure_ascii=False)
+            # Half of a surrogate pair can only be printed as JSON's escape.
+            print(line.encode("utf-8", "backslashreplace").decode())
 
 
 def run_explain(options):

@@ -1,6 +1,7 @@
 import json
 import sys
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -136,16 +137,19 @@ def test_int8_logits_of_a_loaded_model(tmp_path, name):
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning")
-def test_onnx_of_a_loaded_model(tmp_path):
+def test_onnx_of_a_loaded_model_and_of_a_clone(tmp_path):
     pytest.importorskip("tf2onnx")
     model = tiny_classifier()
     model.save_to_preset(tmp_path / "model")
     loaded = from_preset(tmp_path / "model")
-    folder = serving.export_onnx(loaded, tmp_path / "loaded")
+    clone = keras.models.clone_model(loaded)
+    clone.set_weights(loaded.get_weights())
     features = model.preprocess(TEXTS)
-    np.testing.assert_allclose(
-        onnx_answers(folder, features), model(features), rtol=0, atol=1e-6
-    )
+    for name, made in {"loaded": loaded, "clone": clone}.items():
+        folder = serving.export_onnx(made, tmp_path / name)
+        np.testing.assert_allclose(
+            onnx_answers(folder, features), model(features), rtol=0, atol=1e-6
+        )
 
 
 # Of Keras's quantizers, on a NumPy newer than they are.

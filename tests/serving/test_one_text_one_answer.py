@@ -21,6 +21,7 @@ from tests.tiny_classifier import tiny_classifier
 TEXTS = {
     "empty": "",
     "whitespace": " \n\t\u3000",
+    "lone surrogates": "good \ud83d food\udc00",
     "control characters": "good\x00food \x07 bad\x1b[31m.",
     "very long": "the bad view wasn't great . " * 60,
     "emoji": "great \U0001f600\U0001f44d\U0001f3fd \U0001f468\u200d\U0001f469",
@@ -102,14 +103,18 @@ def test_explain(asked):
     )
 
 
+def as_bytes(text):
+    return text.encode("utf-8", "surrogatepass")
+
+
 def test_savedmodel(asked, tmp_path):
     folder = serving.export(asked.model, tmp_path)
     labels, probabilities = serving.load_savedmodel(folder).predict(asked.rows)
     asked.check(probabilities, labels)
     # The C program takes texts as bytes.
     rows = [
-        text.encode() if isinstance(text, str) else tuple(map(str.encode, text))
-        for text in asked.rows
+        as_bytes(row) if isinstance(row, str) else tuple(map(as_bytes, row))
+        for row in asked.rows
     ]
     outputs = client.Request(folder, rows, ["serving_default"]).run()
     asked.check(

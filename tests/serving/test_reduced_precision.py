@@ -155,6 +155,8 @@ def test_what_a_reduced_model_refuses(model, tmp_path, precision):
         assert "\n" not in str(error.value)
     with pytest.raises(ValueError, match=precision):
         serving.reduce_precision(reduced, "int8")
+    with pytest.raises(ValueError, match="is not cloned"):
+        keras.models.clone_model(reduced)
     for weight, old in zip(reduced.get_weights(), before, strict=True):
         np.testing.assert_array_equal(weight, old)
     assert not reduced.trainable_weights
