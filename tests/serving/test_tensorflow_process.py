@@ -1,5 +1,6 @@
 """Exports of models that run on JAX and torch."""
 
+import json
 import os
 import pathlib
 import signal
@@ -9,11 +10,84 @@ import tempfile
 import time
 
 import keras
+import numpy as np
 import pytest
 
+from keras_selfattn import serving
 from keras_selfattn.serving import tensorflow_process
 from keras_selfattn.serving.tensorflow_process import in_tensorflow
+from tests.serving.test_formats import onnx_answers
 from tests.tiny_classifier import tiny_classifier
+
+TEXTS = ["good food.", "", "It isn't bad \U0001f600 at all", "food\ud83d"]
+
+OTHER_BACKEND = f"""
+import json, pathlib, sys, keras, numpy as np
+from keras_selfattn import cli, evaluation, serving, visualization
+from tests.tiny_classifier import tiny_classifier
+folder, backend = pathlib.Path(sys.argv[1]), sys.argv[2]
+assert keras.backend.backend() == backend
+texts = {TEXTS!r}
+model = tiny_classifier(
+    encoder="bilstm", units=2, characters="adfgo", activation=None
+)
+reduced = serving.reduce_precision(model, "int8")
+answers = {{}}
+for number, asked in enumerate([model, reduced], start=1):
+    ((_, probabilities),) = evaluation.predict(asked, texts)
+    answers[number] = np.asarray(probabilities).tolist()
+    written = serving.export(asked, folder / "served", number, card="Mine.")
+    assert written == folder / "served" / str(number)
+    _, same = serving.load_savedmodel(written).predict(texts)
+    np.testing.assert_allclose(same, probabilities, rtol=0, atol=1e-5)
+serving.export_onnx(model, folder / "onnx")
+(folder / "answers.json").write_text(json.dumps(answers))
+explained = [list(e.probabilities) for e in visualization.explain(model, texts)]
+np.testing.assert_allclose(explained, answers[1], rtol=0, atol=1e-5)
+records = [(text, "two") for text in texts]
+comparison = serving.compare(model, reduced, records)
+assert comparison.rows == 4 and 0 < comparison.largest_difference < 0.05
+try:
+    serving.export_litert(
+        serving.reduce_precision(model, "bfloat16"), folder / "new"
+    )
+except ValueError as error:
+    assert "in bfloat16" in str(error)
+model.save_to_preset(folder / "model")
+assert cli.main(["export", str(folder / "model"), str(folder / "again")]) == 0
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+def test_other_backends(tmp_path, backend):
+    pytest.importorskip(backend)
+    done = subprocess.run(
+        [sys.executable, "-c", OTHER_BACKEND, tmp_path, backend],
+        env={**os.environ, "KERAS_BACKEND": backend},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    # What the other process said to itself stays there.
+    assert done.stdout == f"{tmp_path / 'again' / '1'}\n"
+    answers = json.loads((tmp_path / "answers.json").read_text())
+    for number, path in {1: "served/1", 2: "served/2"}.items():
+        served = serving.load_savedmodel(tmp_path / path)
+        _, probabilities = served.predict(TEXTS)
+        np.testing.assert_allclose(
+            probabilities, answers[str(number)], rtol=0, atol=1e-5
+        )
+    _, probabilities = serving.load_savedmodel(tmp_path / "again").predict(
+        TEXTS
+    )
+    np.testing.assert_allclose(probabilities, answers["1"], atol=1e-5)
+    model = tiny_classifier(characters="adfgo")
+    onnx = onnx_answers(tmp_path / "onnx", model.preprocess(TEXTS))
+    np.testing.assert_allclose(onnx, answers["1"], rtol=0, atol=1e-5)
+    card = tmp_path / "served/1/assets.extra/model_card.md"
+    assert card.read_text() == "Mine."
+    assert not (tmp_path / "new").exists()
 
 
 def fail(model, folder, name):
