@@ -202,8 +202,8 @@ class Decomposable(nn.Module):
         width = of["projection_dim"]
         self.project = nn.Linear(of["embedding_dim"], width, bias=False)
         self.within = None
-        self.longest = of["max_distance"]
         if of["intra_sentence"]:
+            self.longest = of["max_distance"]
             self.within = _network(width, of["attend_units"], of["dropout"])
             self.distances = nn.Parameter(torch.zeros(2 * self.longest + 2))
             width *= 2

@@ -100,7 +100,6 @@ _PARIKH = Work(
         "compare_units": [200, 200],
         "aggregate_units": [200, 200],
         "intra_sentence": False,
-        "max_distance": 10,
         "dropout": 0.2,
     },
     32,
@@ -130,7 +129,7 @@ WORKS = {
     "W3": _CHEN,
     "W3s": _CHEN.changed({"units": [300] * 3, "attention_dim": 300}),
     "W4": _PARIKH,
-    "W4i": _PARIKH.changed({"intra_sentence": True}),
+    "W4i": _PARIKH.changed({"intra_sentence": True, "max_distance": 10}),
     "W4b4": _PARIKH.changed(batch_size=4, fit_steps=500),
     "table": _PARIKH.changed(
         {"vocabulary_size": 400_000, "trainable_embeddings": True}
