@@ -22,6 +22,26 @@ def reference_objective(row, weights, inputs, masks, factors):
     )
 
 
+def reference_of_arrays(row, weights, inputs, masks, factors):
+    """The same of all that has a gradient, as a function of it.
+
+    Returns:
+        The weights and, where they are no ids, the inputs, in a list; and a
+        function of such a list.
+    """
+
+    def reference(arrays):
+        return reference_objective(
+            row,
+            arrays[: len(weights)],
+            inputs if row.ids else arrays[len(weights) :],
+            masks,
+            factors,
+        )
+
+    return weights + ([] if row.ids else inputs), reference
+
+
 def layer_objective(row, layer, inputs, masks, factors):
     """The same scalar, and its gradients in the weights and the inputs."""
     variables = list(layer.trainable_weights)

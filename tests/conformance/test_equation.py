@@ -6,7 +6,7 @@ from keras import ops
 
 from tests.conformance.objective import coefficients
 from tests.conformance.objective import layer_objective
-from tests.conformance.objective import reference_objective
+from tests.conformance.objective import reference_of_arrays
 from tests.conformance.table import penalty_of
 from tests.conformance.table import run
 from tests.gradients import finite_differences
@@ -61,17 +61,9 @@ def test_gradients(row):
     ]
     factors = coefficients(shapes)
     value, gradients = layer_objective(row, layer, inputs, masks, factors)
-    arrays = weights + ([] if row.ids else inputs)
-
-    def reference(arrays):
-        return reference_objective(
-            row,
-            arrays[: len(weights)],
-            inputs if row.ids else arrays[len(weights) :],
-            masks,
-            factors,
-        )
-
+    arrays, reference = reference_of_arrays(
+        row, weights, inputs, masks, factors
+    )
     np.testing.assert_allclose(value, reference(arrays), rtol=5e-5, atol=1e-5)
     expected = finite_differences(reference, arrays)
     for gradient, difference in zip(gradients, expected, strict=True):

@@ -10,7 +10,7 @@ from keras import ops
 
 from tests.conformance.objective import coefficients
 from tests.conformance.objective import layer_objective
-from tests.conformance.objective import reference_objective
+from tests.conformance.objective import reference_of_arrays
 from tests.conformance.table import penalty_of
 from tests.conformance.table import run
 from tests.gradients import finite_differences
@@ -58,17 +58,9 @@ def check_gradients(row, layer, inputs, masks, tolerance):
     result = row.solve(weights, inputs, masks)
     factors = coefficients([x.shape for x in result.outputs + result.scores])
     value, gradients = layer_objective(row, layer, inputs, masks, factors)
-    arrays = weights + ([] if row.ids else inputs)
-
-    def reference(arrays):
-        return reference_objective(
-            row,
-            arrays[: len(weights)],
-            inputs if row.ids else arrays[len(weights) :],
-            masks,
-            factors,
-        )
-
+    arrays, reference = reference_of_arrays(
+        row, weights, inputs, masks, factors
+    )
     expected = reference(arrays)
     np.testing.assert_allclose(
         value, expected, rtol=tolerance, atol=tolerance * 10
