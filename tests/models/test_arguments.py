@@ -9,7 +9,6 @@ import pytest
 
 from keras_selfattn import models
 from keras_selfattn import training
-from keras_selfattn import tuning
 from keras_selfattn.models import arguments
 from keras_selfattn.reproduction import running
 from keras_selfattn.reproduction.tables import TABLES
@@ -187,6 +186,9 @@ def test_arguments_of_all_rows_are_for_those_that_take_them():
 
 
 def test_a_search_may_fix_what_only_some_trials_take():
+    pytest.importorskip("keras_tuner")
+    from keras_selfattn import tuning
+
     sizes = {"vocabulary_size": 9, "num_classes": 2, "units": 3}
     search = tuning.SentenceHyperModel(
         "lin2017_yelp",
