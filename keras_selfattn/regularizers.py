@@ -153,7 +153,7 @@ def _closeness(heads, margin):
             ops.relu(margin - ops.sum(ops.square(difference), axis=axes))
             for difference in (_differences(heads, k) for k in distances)
         ]
-        total = ops.zeros_like(ops.sum(heads, axis=(1, *axes)))
+        total = ops.zeros(ops.shape(heads)[:1], dtype="float32")
         for pairs in room:
             total = total + ops.sum(pairs, axis=1)
 
