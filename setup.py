@@ -50,7 +50,10 @@ setup(
     long_description_content_type="text/markdown",
     license="Apache-2.0",
     packages=find_packages(include=["keras_selfattn", "keras_selfattn.*"]),
-    package_data={"keras_selfattn.visualization": ["*.css", "*.js"]},
+    package_data={
+        "keras_selfattn.reproduction": ["*.json"],
+        "keras_selfattn.visualization": ["*.css", "*.js"],
+    },
     python_requires=">=3.10",
     install_requires=[
         "keras>=3.10,<4",

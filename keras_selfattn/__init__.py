@@ -1,8 +1,7 @@
 """Self-attentive sentence embeddings as a Keras 3 model zoo."""
 
-import importlib
-
 from keras_selfattn import quiet_start
+from keras_selfattn.first_use import at_first_use
 
 quiet_start.import_tensorflow()
 
@@ -15,28 +14,25 @@ from keras_selfattn import text as text  # noqa: E402
 
 __version__ = "0.1.0"
 
-_AT_FIRST_USE = (
-    "backends",
-    "callbacks",
-    "data",
-    "evaluation",
-    "faithfulness",
-    "heads",
-    "model_card",
-    "reproduction",
-    "serving",
-    "training",
-    "tuning",
-    "visualization",
-    "zoo",
+__getattr__, __dir__ = at_first_use(
+    __name__,
+    modules=(
+        "backends",
+        "callbacks",
+        "data",
+        "evaluation",
+        "faithfulness",
+        "files",
+        "first_use",
+        "heads",
+        "labels",
+        "model_card",
+        "reproduction",
+        "serving",
+        "streams",
+        "training",
+        "tuning",
+        "visualization",
+        "zoo",
+    ),
 )
-
-
-def __getattr__(name):
-    if name in _AT_FIRST_USE:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__():
-    return sorted([*globals(), *_AT_FIRST_USE])

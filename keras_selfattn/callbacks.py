@@ -7,7 +7,6 @@ policy. The number of an epoch is that of `keras.callbacks.TensorBoard`.
 """
 
 import io
-import os
 import pathlib
 
 import keras
@@ -16,6 +15,7 @@ from keras import ops
 
 from keras_selfattn import heads
 from keras_selfattn import visualization
+from keras_selfattn.files import replaced_file
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.decomposable_classifier import DecomposableClassifier
 from keras_selfattn.streams import chunks
@@ -365,8 +365,8 @@ class EmbeddingProjector(_Probe):
                 )
 
     def write(self, name, lines):
-        path = self.path / name
-        beside = self.path / f".{name}"
-        with beside.open("w", encoding="utf-8", errors="replace") as file:
+        with (
+            replaced_file(self.path / name) as beside,
+            beside.open("w", encoding="utf-8", errors="replace") as file,
+        ):
             file.writelines(line + "\n" for line in lines)
-        os.replace(beside, path)

@@ -4,6 +4,7 @@ import contextlib
 import os
 import pathlib
 import shutil
+import tempfile
 
 
 def write_text(path, text):
@@ -23,10 +24,26 @@ def write_bytes(path, content):
         path: Path of the file.
         content: Bytes.
     """
+    with replaced_file(path) as beside:
+        beside.write_bytes(content)
+
+
+@contextlib.contextmanager
+def replaced_file(path):
+    """Write a file beside its path, and rename it over the old one.
+
+    The old file stays as it is where the block raises.
+
+    Args:
+        path: Path of the file.
+
+    Yields:
+        The path of the file to write.
+    """
     path = pathlib.Path(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        beside.write_bytes(content)
+        yield beside
         os.replace(beside, path)
     finally:
         beside.unlink(missing_ok=True)
@@ -69,6 +86,50 @@ def replaced_folder(folder):
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     shutil.rmtree(old, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def new_folder(folder):
+    """Write a folder that must not be there yet, and rename it when done.
+
+    Where the block raises nothing stays, and neither do folders above that
+    were made for it. A server that watches the folder above never sees one
+    that is half-written, nor takes the hidden one for a version.
+
+    Args:
+        folder: Path of the folder.
+
+    Yields:
+        The path of an empty folder to fill.
+
+    Raises:
+        ValueError: if the folder above can't be written.
+    """
+    folder = pathlib.Path(folder)
+    above = folder.parent
+    missing = [path for path in (above, *above.parents) if not path.exists()]
+    try:
+        try:
+            above.mkdir(parents=True, exist_ok=True)
+            hidden = tempfile.TemporaryDirectory(prefix=".export-", dir=above)
+        except OSError as error:
+            raise ValueError(
+                f"{above} must be a folder that can be written: "
+                f"{' '.join(str(error).split())}"
+            ) from error
+        with hidden as path:
+            # The inner folder has the ordinary permissions that a temporary
+            # one lacks; without them a server of another user could not read
+            # it.
+            written = pathlib.Path(path) / folder.name
+            written.mkdir()
+            yield written
+            os.replace(written, folder)
+    except BaseException:
+        for path in missing:
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        raise
 
 
 def restore_folder(folder):

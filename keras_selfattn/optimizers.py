@@ -31,7 +31,7 @@ import keras
 import tensorflow as tf
 from keras import ops
 
-from keras_selfattn import xla
+from keras_selfattn.layers._tensorflow import xla
 
 
 def add_up_rows(gradient):

@@ -9,7 +9,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_selfattn.data.batches import padded_lengths
+from keras_selfattn.data.plan import padded_lengths
 
 
 def probabilities(model):

@@ -1,0 +1,23 @@
+"""Corpora and their file formats, word vectors, encoded corpora, batches."""
+
+from keras_selfattn.first_use import at_first_use
+
+__getattr__, __dir__ = at_first_use(
+    __name__,
+    {
+        "adapters": ["DatasetTexts"],
+        "author_profiling": ["AuthorProfiling"],
+        "batches": ["EncodedDataset"],
+        "checked_texts": ["CheckedTexts"],
+        "corpus": ["Corpus"],
+        "downloads": ["download"],
+        "formats": ["open_corpus"],
+        "generated": ["generate_reviews"],
+        "generated_pairs": ["generate_pairs"],
+        "induced_vectors": ["induce_word_vectors"],
+        "natural_language_inference": ["NaturalLanguageInference"],
+        "readers": ["read_labelled_texts", "read_records"],
+        "word_vectors": ["load_word_vectors"],
+    },
+    modules=["fingerprint", "lines"],
+)

@@ -1,11 +1,9 @@
 import keras
 from keras import ops
 
+from keras_selfattn.layers import padding
 from keras_selfattn.layers import validation
 from keras_selfattn.layers.kernel_layer import KernelLayer
-
-if keras.backend.backend() == "tensorflow":
-    from keras_selfattn.layers import distinct_words
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
@@ -87,8 +85,9 @@ class CharacterCNN(KernelLayer):
                 "`kernel_sizes` must hold at least one size. "
                 f"Received: kernel_sizes={kernel_sizes!r}"
             )
-        # Converters to other formats don't know the ops that it takes.
-        self.finds_distinct_words = keras.backend.backend() == "tensorflow"
+        # Set to False where the ops that it takes are not known, as by the
+        # converters to other formats.
+        self.encodes_words_once = True
 
     def build(self, input_shape):
         validation.rank(input_shape, ("batch", "steps", "characters"), self)
@@ -110,9 +109,8 @@ class CharacterCNN(KernelLayer):
             return ops.zeros(shape, dtype=self.compute_dtype)
         characters = ops.shape(inputs)[2]
         ids = ops.reshape(ops.cast(inputs, "int32"), (-1, characters))
-        if self.finds_distinct_words and distinct_words.is_faster():
-            ids, rows = distinct_words.find(ids)
-            words = distinct_words.spread(self.encode(ids), rows)
+        if self.encodes_words_once:
+            words = padding.once_for_each_word(self.encode, ids)
         else:
             words = self.encode(ids)
         return ops.reshape(words, (*ops.shape(inputs)[:2], words.shape[-1]))

@@ -3,10 +3,10 @@ from keras import ops
 
 from keras_selfattn.layers import validation
 from keras_selfattn.layers.feed_forward_layer import FeedForwardLayer
-from keras_selfattn.layers.kept_steps import steps_of
 from keras_selfattn.layers.masking import masked_softmax
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
+from keras_selfattn.layers.padding import kept_steps
 from keras_selfattn.layers.pairs import pair
 from keras_selfattn.layers.pairs import pair_of_masks
 from keras_selfattn.layers.pairs import pair_of_shapes
@@ -114,7 +114,7 @@ class DecomposableAttention(FeedForwardLayer):
         hypothesis = zero_masked(hypothesis, hypothesis_mask, self.hidden_dtype)
         sides = (premise, hypothesis)
         masks = (premise_mask, hypothesis_mask)
-        steps = [steps_of(each, training) for each in masks]
+        steps = [kept_steps(each, training) for each in masks]
         packed = [
             each.pack(words) for each, words in zip(steps, sides, strict=True)
         ]

@@ -3,10 +3,10 @@ from keras import ops
 
 from keras_selfattn.layers import validation
 from keras_selfattn.layers.attention_layer import AttentionLayer
-from keras_selfattn.layers.kept_steps import steps_of
 from keras_selfattn.layers.masking import masked_softmax
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
+from keras_selfattn.layers.padding import kept_steps
 from keras_selfattn.layers.penalty_layer import PenaltyLayer
 
 
@@ -147,7 +147,7 @@ class GeneralizedPooling(PenaltyLayer, AttentionLayer):
 
     def compute_scores(self, inputs, mask, training):
         """A list of each head's scores `(batch, n, D)`, in float32."""
-        steps = steps_of(mask, training)
+        steps = kept_steps(mask, training)
         inputs = steps.pack(inputs)
         mask = ops.expand_dims(mask, -1)
         scores = []

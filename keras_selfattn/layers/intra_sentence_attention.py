@@ -3,10 +3,10 @@ from keras import ops
 
 from keras_selfattn.layers import validation
 from keras_selfattn.layers.feed_forward_layer import FeedForwardLayer
-from keras_selfattn.layers.kept_steps import steps_of
 from keras_selfattn.layers.masking import masked_softmax
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
+from keras_selfattn.layers.padding import kept_steps
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
@@ -112,7 +112,7 @@ class IntraSentenceAttention(FeedForwardLayer):
 
     def compute_scores(self, inputs, mask, training):
         """Attention scores `(batch, n, n)`, in float32."""
-        steps = steps_of(mask, training)
+        steps = kept_steps(mask, training)
         hidden = steps.unpack(
             self.run_network(steps.pack(inputs), self.attention, training)
         )

@@ -1,12 +1,13 @@
 import keras
 from keras import ops
 
+from keras_selfattn.layers import padding
 from keras_selfattn.layers import validation
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
 
-if keras.backend.backend() == "tensorflow":
-    from keras_selfattn.layers import packed_lstm
+# By its name, what `keras.layers.LSTM` calls it.
+_IMPLEMENTATIONS = {"auto": "auto", "cudnn": True, "keras": False}
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
@@ -27,13 +28,16 @@ class StackedBiLSTM(keras.layers.Layer):
             as well as the layer below. Defaults to `True`.
         dropout: Float, the part of each layer's input to drop in training.
             Defaults to `0.0`.
-        use_cudnn: As in `keras.layers.LSTM`; cuDNN wants padding on the
-            right only. `"auto"` also passes over padding on a CPU under
-            TensorFlow, for float32 and bfloat16; a function or SavedModel
-            traced so can't be compiled by XLA afterwards. `False` keeps to
-            the loops of Keras, which XLA compiles in any order. Defaults to
-            `"auto"`.
+        use_cudnn: The older name of `implementation`, whose values are
+            `"auto"`, `True` for `"cudnn"` and `False` for `"keras"`.
         seed: Integer, the seed of the dropout. Defaults to `None`.
+        implementation: The code that runs the LSTMs. `"keras"` is that of
+            `keras.layers.LSTM`, a loop that XLA can compile. `"cudnn"` is
+            cuDNN's, for a GPU and padding on the right. `"auto"` is the
+            fastest there is: cuDNN on a GPU; under TensorFlow on a CPU, in
+            float32 and bfloat16, a loop that leaves padding out, and which
+            can't be compiled by XLA once it is part of a `tf.function` or a
+            SavedModel; Keras's elsewhere. Defaults to `"auto"`.
         **kwargs: Arguments of `keras.layers.Layer`.
 
     Call arguments:
@@ -68,6 +72,7 @@ class StackedBiLSTM(keras.layers.Layer):
         dropout=0.0,
         use_cudnn="auto",
         seed=None,
+        implementation=None,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -77,7 +82,7 @@ class StackedBiLSTM(keras.layers.Layer):
             raise ValueError("`units` must name at least one layer.")
         self.shortcut = shortcut
         self.dropout = validation.fraction(dropout, "dropout")
-        self.use_cudnn = use_cudnn
+        self.implementation = _implementation(implementation, use_cudnn)
         self.seed = seed
         self.supports_masking = True
         self.directions = [
@@ -86,7 +91,7 @@ class StackedBiLSTM(keras.layers.Layer):
                     width,
                     return_sequences=True,
                     name="lstm",
-                    use_cudnn=use_cudnn,
+                    use_cudnn=self.use_cudnn,
                     dtype=self.dtype_policy,
                 ),
                 dtype=self.dtype_policy,
@@ -102,6 +107,10 @@ class StackedBiLSTM(keras.layers.Layer):
             )
             for number in range(len(self.units))
         ]
+
+    @property
+    def use_cudnn(self):
+        return _IMPLEMENTATIONS[self.implementation]
 
     def build(self, input_shape):
         validation.rank(input_shape, ("batch", "steps", "features"), self)
@@ -119,12 +128,15 @@ class StackedBiLSTM(keras.layers.Layer):
             # Not every loop over the steps can do without one.
             shape = (*ops.shape(inputs)[:2], 2 * self.units[-1])
             return ops.zeros(shape, dtype=self.compute_dtype)
-        if (
-            self.use_cudnn == "auto"
-            and keras.backend.backend() == "tensorflow"
-            and packed_lstm.is_faster(self.compute_dtype)
+        if self.implementation == "auto" and padding.packs_lstm(
+            self.compute_dtype
         ):
-            return self._call_packed(inputs, mask, training)
+            return padding.packed_bilstms(
+                lambda run, packed: self._stack(run, packed, training),
+                inputs,
+                mask,
+                training,
+            )
 
         def run(layer, below):
             states = layer(below, mask=mask, training=training)
@@ -132,20 +144,6 @@ class StackedBiLSTM(keras.layers.Layer):
             return zero_masked(states, mask)
 
         return self._stack(run, zero_masked(inputs, mask), training)
-
-    def _call_packed(self, inputs, mask, training):
-        steps = packed_lstm.PackedSteps(mask)
-
-        def run(layer, below):
-            return packed_lstm.bidirectional_lstm(
-                below,
-                steps.rows,
-                layer.forward_layer.weights,
-                layer.backward_layer.weights,
-                bool(training),
-            )
-
-        return steps.unpack(self._stack(run, steps.pack(inputs), training))
 
     def _stack(self, run, inputs, training):
         """The states of the last layer, where `run(layer, inputs)` runs one."""
@@ -172,6 +170,30 @@ class StackedBiLSTM(keras.layers.Layer):
                 "dropout": self.dropout,
                 "use_cudnn": self.use_cudnn,
                 "seed": self.seed,
+                "implementation": self.implementation,
             }
         )
         return config
+
+
+def _implementation(implementation, use_cudnn):
+    if implementation is None:
+        known = {value: name for name, value in _IMPLEMENTATIONS.items()}
+        if not isinstance(use_cudnn, (str, bool)) or use_cudnn not in known:
+            raise ValueError(
+                "`use_cudnn` must be 'auto', True or False. "
+                f"Received: use_cudnn={use_cudnn!r}"
+            )
+        return known[use_cudnn]
+    if implementation not in _IMPLEMENTATIONS:
+        raise ValueError(
+            f"`implementation` must be one of {', '.join(_IMPLEMENTATIONS)}. "
+            f"Received: implementation={implementation!r}"
+        )
+    if use_cudnn not in ("auto", _IMPLEMENTATIONS[implementation]):
+        raise ValueError(
+            "`use_cudnn` is the older name of `implementation`: expected one "
+            f"of them. Received: use_cudnn={use_cudnn!r}, "
+            f"implementation={implementation!r}"
+        )
+    return implementation

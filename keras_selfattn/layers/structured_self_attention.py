@@ -3,10 +3,10 @@ from keras import ops
 
 from keras_selfattn.layers import validation
 from keras_selfattn.layers.attention_layer import AttentionLayer
-from keras_selfattn.layers.kept_steps import steps_of
 from keras_selfattn.layers.masking import masked_softmax
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
+from keras_selfattn.layers.padding import kept_steps
 from keras_selfattn.layers.penalty_layer import PenaltyLayer
 
 
@@ -119,7 +119,7 @@ class StructuredSelfAttention(PenaltyLayer, AttentionLayer):
 
     def compute_scores(self, inputs, mask, training):
         """Attention scores `(batch, num_heads, n)`, in float32."""
-        steps = steps_of(mask, training)
+        steps = kept_steps(mask, training)
         hidden = ops.tanh(
             self.affine(
                 steps.pack(inputs), self.hidden_kernel, self.hidden_bias

@@ -59,7 +59,7 @@ CONDITIONS = (
         lambda encoder: encoder != "bilstm",
     ),
     Condition(
-        {"use_cudnn": ("auto", False)},
+        {"lstm_implementation": ("auto", "keras")},
         "encoder='bilstm'",
         ("encoder",),
         lambda encoder: encoder != "cnn",
@@ -88,6 +88,31 @@ CONDITIONS = (
 def names(model_class):
     """The names of the arguments that a class takes."""
     return (*_parameters(model_class), *OF_ALL)
+
+
+def by_new_names(values):
+    """Arguments by the names that they have today.
+
+    Args:
+        values: Dictionary of arguments, as earlier versions took them too.
+
+    Example:
+
+    >>> by_new_names({"units": 9, "use_cudnn": False})
+    {'units': 9, 'lstm_implementation': 'keras'}
+    """
+    if "use_cudnn" not in values:
+        return values
+    values = dict(values)
+    older = values.pop("use_cudnn")
+    newer = {"auto": "auto", True: "cudnn", False: "keras"}.get(older, older)
+    if values.setdefault("lstm_implementation", newer) != newer:
+        raise ValueError(
+            "`use_cudnn` is the older name of `lstm_implementation`: expected "
+            f"one of them. Received: use_cudnn={older!r}, "
+            f"lstm_implementation={values['lstm_implementation']!r}"
+        )
+    return values
 
 
 def check(model_class, given):
@@ -160,6 +185,7 @@ def plain(values):
     Objects of Keras become their configurations. So two models never share an
     initializer, which gives the same values each time it is called.
     """
+    values = by_new_names(values)
     return {name: _plain(name, value) for name, value in values.items()}
 
 

@@ -137,14 +137,13 @@ def padding_mask(token_ids):
     return ops.not_equal(token_ids, 0)
 
 
-def make_encoder(encoder, units, shortcut, dropout, use_cudnn, kernel_size):
+def make_encoder(encoder, units, dropout, implementation, kernel_size):
     """The layer between word vectors and pooling."""
     if one_of(encoder, ENCODERS, "encoder") == "bilstm":
         return layers.StackedBiLSTM(
             units,
-            shortcut=shortcut,
             dropout=dropout,
-            use_cudnn=use_cudnn,
+            implementation=implementation,
             name="bilstm",
         )
     if not isinstance(units, int):

@@ -268,7 +268,7 @@ class Classifier(keras.Model):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        config = dict(config)
+        config = arguments.by_new_names(dict(config))
         labels = config.pop("labels", None)
         # Configurations had all arguments once, with or without effect.
         model = cls(**arguments.applying(cls, config))

@@ -30,6 +30,7 @@ def constructor(build):
             raise ValueError(f"{type(self).__name__}: {error}") from None
         del given[next(iter(signature.parameters))]
         given.update(given.pop("kwargs", {}))
+        given = arguments.by_new_names(given)
         arguments.check(type(self), given)
         given = arguments.plain(given)
         trainable = given.pop("trainable", True)

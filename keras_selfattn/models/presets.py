@@ -38,221 +38,328 @@ LIN = "Lin et al. 2017"
 CHEN = "Chen et al. 2018"
 PARIKH = "Parikh et al. 2016"
 
+_SENTENCES = "SentenceClassifier"
+_PAIRS = "SentencePairClassifier"
+_ALIGNMENT = "DecomposableClassifier"
+
+# === Lin et al. 2017 ===
+
+_LIN_STRUCTURED = {
+    "embedding_dim": 100,
+    "units": 300,
+    "pooling": "structured",
+    "attention_dim": 350,
+    "num_heads": 30,
+    "attention_penalty": 1.0,
+    "hidden_units": 3000,
+    "dropout": 0.5,
+    "l2": 1e-4,
+}
+_LIN_AGE = {**_LIN_STRUCTURED, "hidden_units": 2000}
+_LIN_BILSTM_MAX = {
+    **_LIN_STRUCTURED,
+    "pooling": "max",
+    "attention_penalty": 0.0,
+}
+_LIN_CNN_MAX = {**_LIN_BILSTM_MAX, "encoder": "cnn", "units": 600}
+_LIN_SNLI = {
+    "embedding_dim": 300,
+    "units": 300,
+    "pooling": "structured",
+    "attention_dim": 150,
+    "num_heads": 30,
+    "attention_penalty": 0.3,
+    "interaction": "gated",
+    "interaction_units": 600,
+    "hidden_units": 4000,
+    "dropout": 0.0,
+    "l2": 0.0,
+}
+_LIN_YELP_TRAINING = {
+    "optimizer": "sgd",
+    "learning_rate": 0.06,
+    "global_clipnorm": 0.5,
+    "batch_size": 32,
+    "epochs": 10,
+    "lowercase": True,
+}
+_LIN_AGE_TRAINING = {**_LIN_YELP_TRAINING, "batch_size": 16}
+_LIN_SNLI_TRAINING = {
+    "optimizer": "adagrad",
+    "learning_rate": 0.01,
+    "batch_size": 50,
+    "epochs": 4,
+    "lowercase": True,
+}
+
+_LIN_PRESETS = {
+    "lin2017_age": Preset(
+        LIN,
+        "Table 1, our model",
+        _SENTENCES,
+        _LIN_AGE,
+        _LIN_AGE_TRAINING,
+        {"age": 80.45},
+    ),
+    "lin2017_yelp": Preset(
+        LIN,
+        "Table 1, our model",
+        _SENTENCES,
+        _LIN_STRUCTURED,
+        _LIN_YELP_TRAINING,
+        {"yelp": 64.21},
+    ),
+    "lin2017_snli": Preset(
+        LIN,
+        "Table 2, our model",
+        _PAIRS,
+        _LIN_SNLI,
+        _LIN_SNLI_TRAINING,
+        {"snli": 84.4},
+    ),
+    "lin2017_age_pruned": Preset(
+        LIN,
+        "Table 4, pruned",
+        _SENTENCES,
+        {**_LIN_AGE, "row_units": 25, "column_units": 20},
+        _LIN_AGE_TRAINING,
+        {"age": 77.32},
+    ),
+    "lin2017_yelp_pruned": Preset(
+        LIN,
+        "Table 4, pruned",
+        _SENTENCES,
+        {**_LIN_STRUCTURED, "row_units": 150, "column_units": 10},
+        _LIN_YELP_TRAINING,
+        {"yelp": 63.86},
+    ),
+    "lin2017_snli_pruned": Preset(
+        LIN,
+        "Table 4, pruned",
+        _PAIRS,
+        {**_LIN_SNLI, "row_units": 300, "column_units": 10},
+        _LIN_SNLI_TRAINING,
+        {"snli": 83.16},
+    ),
+    "lin2017_bilstm_max_age": Preset(
+        LIN,
+        "Table 1, BiLSTM + Max Pooling + MLP",
+        _SENTENCES,
+        _LIN_BILSTM_MAX,
+        _LIN_AGE_TRAINING,
+        {"age": 77.40},
+    ),
+    "lin2017_cnn_max_age": Preset(
+        LIN,
+        "Table 1, CNN + Max Pooling + MLP",
+        _SENTENCES,
+        _LIN_CNN_MAX,
+        _LIN_AGE_TRAINING,
+        {"age": 78.15},
+    ),
+    "lin2017_bilstm_max_yelp": Preset(
+        LIN,
+        "Table 1, BiLSTM + Max Pooling + MLP",
+        _SENTENCES,
+        _LIN_BILSTM_MAX,
+        _LIN_YELP_TRAINING,
+        {"yelp": 61.99},
+    ),
+    "lin2017_cnn_max_yelp": Preset(
+        LIN,
+        "Table 1, CNN + Max Pooling + MLP",
+        _SENTENCES,
+        _LIN_CNN_MAX,
+        _LIN_YELP_TRAINING,
+        {"yelp": 62.05},
+    ),
+}
+
+# === Chen et al. 2018 ===
+
 # Of words without a pretrained vector.
 _GAUSSIAN = {
     "class_name": "RandomNormal",
     "config": {"mean": 0.0, "stddev": 1.0},
 }
+_CHEN_SENTENCE = {
+    "embedding_dim": 300,
+    "embeddings_initializer": _GAUSSIAN,
+    "trainable_embeddings": True,
+    "character_vocabulary_size": 100,
+    "units": [300],
+    "pooling": "generalized",
+    "attention_dim": 300,
+    "num_heads": 5,
+    "parameter_penalty": 0.0,
+    "attention_penalty": 0.0,
+    "embedding_penalty": 0.0,
+    "margin": 1.0,
+    "hidden_units": [300, 300],
+    "hidden_shortcut": True,
+    "dropout": 0.0,
+    "l2": 0.0,
+}
+_CHEN_MULTINLI = {
+    **_CHEN_SENTENCE,
+    "trainable_embeddings": False,
+    "units": [300, 300, 300],
+    "interaction": "heuristic",
+}
+_CHEN_SNLI = {
+    **_CHEN_MULTINLI,
+    "units": [600, 600, 600],
+    "attention_dim": 600,
+    "hidden_units": [600, 600],
+}
+# Of Table 4 the best on the corpus, which Table 3 repeats.
+_ON_PARAMETERS = {"parameter_penalty": 1e-2}
+_ON_ATTENTION = {"attention_penalty": 1e-2}
 
+_CHEN_YELP_TRAINING = {
+    "optimizer": "adam",
+    "learning_rate": 1e-3,
+    "global_clipnorm": 0.5,
+    "batch_size": 32,
+    "epochs": 10,
+    "lowercase": False,
+}
+_CHEN_AGE_TRAINING = {**_CHEN_YELP_TRAINING, "learning_rate": 2e-3}
+_CHEN_MULTINLI_TRAINING = {
+    **_CHEN_YELP_TRAINING,
+    "learning_rate": 4e-4,
+    "global_clipnorm": 10.0,
+    # Each word without a vector has a Gaussian one of its own.
+    "min_count": 1,
+}
+_CHEN_SNLI_TRAINING = {**_CHEN_MULTINLI_TRAINING, "batch_size": 128}
 
-def _lin_sentence(corpus, table, published, **changes):
-    model = {
-        "embedding_dim": 100,
-        "units": 300,
-        "pooling": "structured",
-        "attention_dim": 350,
-        "num_heads": 30,
-        "attention_penalty": 1.0,
-        "hidden_units": {"age": 2000, "yelp": 3000}[corpus],
-        "dropout": 0.5,
-        "l2": 1e-4,
-    }
-    training = {
-        "optimizer": "sgd",
-        "learning_rate": 0.06,
-        "global_clipnorm": 0.5,
-        "batch_size": {"age": 16, "yelp": 32}[corpus],
-        "epochs": 10,
-        "lowercase": True,
-    }
-    return Preset(
-        LIN,
-        table,
-        "SentenceClassifier",
-        {**model, **changes},
-        training,
-        {corpus: published},
-    )
-
-
-def _lin_baselines(corpus, bilstm, cnn):
-    shared = {"pooling": "max", "attention_penalty": 0.0, "hidden_units": 3000}
-    return {
-        f"lin2017_bilstm_max_{corpus}": _lin_sentence(
-            corpus, "Table 1, BiLSTM + Max Pooling + MLP", bilstm, **shared
-        ),
-        f"lin2017_cnn_max_{corpus}": _lin_sentence(
-            corpus,
-            "Table 1, CNN + Max Pooling + MLP",
-            cnn,
-            **shared,
-            encoder="cnn",
-            units=600,
-        ),
-    }
-
-
-def _lin_snli(table, published, **changes):
-    model = {
-        "embedding_dim": 300,
-        "units": 300,
-        "pooling": "structured",
-        "attention_dim": 150,
-        "num_heads": 30,
-        "attention_penalty": 0.3,
-        "interaction": "gated",
-        "interaction_units": 600,
-        "hidden_units": 4000,
-        "dropout": 0.0,
-        "l2": 0.0,
-    }
-    training = {
-        "optimizer": "adagrad",
-        "learning_rate": 0.01,
-        "batch_size": 50,
-        "epochs": 4,
-        "lowercase": True,
-    }
-    return Preset(
-        LIN,
-        table,
-        "SentencePairClassifier",
-        {**model, **changes},
-        training,
-        {"snli": published},
-    )
-
-
-def _chen(corpus, figures):
-    """A row of generalized pooling and its three baselines.
-
-    `figures` holds the published accuracies of generalized, max, mean and
-    last pooling.
-    """
-    pairs = corpus in ("snli", "multinli")
-    width = 600 if corpus == "snli" else 300
-    model = {
-        "embedding_dim": 300,
-        "embeddings_initializer": _GAUSSIAN,
-        "trainable_embeddings": not pairs,
-        "character_vocabulary_size": 100,
-        "units": [width] * 3 if pairs else [width],
-        "pooling": "generalized",
-        "attention_dim": width,
-        "num_heads": 5,
-        "parameter_penalty": 0.0,
-        "attention_penalty": 0.0,
-        "embedding_penalty": 0.0,
-        "margin": 1.0,
-        "hidden_units": [width, width],
-        "hidden_shortcut": True,
-        "dropout": 0.0,
-        "l2": 0.0,
-    }
-    if pairs:
-        model["interaction"] = "heuristic"
-    training = {
-        "optimizer": "adam",
-        "learning_rate": {"age": 2e-3, "yelp": 1e-3}.get(corpus, 4e-4),
-        "global_clipnorm": 10.0 if pairs else 0.5,
-        "batch_size": 128 if corpus == "snli" else 32,
-        "epochs": 10,
-        "lowercase": False,
-    }
-    if pairs:
-        # Each word without a vector has a Gaussian one of its own.
-        training["min_count"] = 1
-    table = {"snli": "Table 1", "multinli": "Table 2"}.get(corpus, "Table 3")
-    presets = {}
-    for pooling, published in zip(
-        ("generalized", "max", "mean", "last"), figures, strict=True
-    ):
-        generalized = pooling == "generalized"
-        name = f"chen2018_{corpus}" + ("" if generalized else f"_{pooling}")
-        # Of Table 4 the best on the corpus, which Table 3 repeats.
-        penalty = "attention" if corpus == "age" else "parameter"
-        changes = {f"{penalty}_penalty": 1e-2} if generalized else {}
-        presets[name] = Preset(
-            CHEN,
-            f"{table}, BiLSTM with {pooling} pooling",
-            "SentencePairClassifier" if pairs else "SentenceClassifier",
-            {**model, "pooling": pooling, **changes},
-            training,
-            published if isinstance(published, dict) else {corpus: published},
-        )
-    return presets
-
-
-def _parikh(table, published, learning_rate, **changes):
-    model = {
-        "embedding_dim": 300,
-        "embeddings_initializer": _GAUSSIAN,
-        "trainable_embeddings": False,
-        "projection_dim": 200,
-        "attend_units": [200, 200],
-        "compare_units": [200, 200],
-        "aggregate_units": [200, 200],
-        "intra_sentence": False,
-        "max_distance": 10,
-        "dropout": 0.2,
-    }
-    training = {
-        "optimizer": "adagrad",
-        "learning_rate": learning_rate,
-        "initial_accumulator_value": 0.1,
-        "batch_size": 4,
-        "epochs": 50,
-        "lowercase": True,
-        "prepend_null": True,
-        "min_count": None,
-        "num_oov_indices": 100,
-        "normalize_vectors": True,
-    }
-    return Preset(
-        PARIKH,
-        table,
-        "DecomposableClassifier",
-        {**model, **changes},
-        training,
-        {"snli": published},
-    )
-
-
-PRESETS = {
-    "lin2017_age": _lin_sentence("age", "Table 1, our model", 80.45),
-    "lin2017_yelp": _lin_sentence("yelp", "Table 1, our model", 64.21),
-    "lin2017_snli": _lin_snli("Table 2, our model", 84.4),
-    "lin2017_age_pruned": _lin_sentence(
-        "age", "Table 4, pruned", 77.32, row_units=25, column_units=20
+# By corpus: the table, the class, the model, the penalty of generalized
+# pooling, the training, and the published accuracies by pooling.
+_CHEN_CORPORA = {
+    "snli": (
+        "Table 1",
+        _PAIRS,
+        _CHEN_SNLI,
+        _ON_PARAMETERS,
+        _CHEN_SNLI_TRAINING,
+        {
+            "generalized": {"snli": 86.6},
+            "max": {"snli": 85.3},
+            "mean": {"snli": 85.0},
+            "last": {"snli": 84.9},
+        },
     ),
-    "lin2017_yelp_pruned": _lin_sentence(
-        "yelp", "Table 4, pruned", 63.86, row_units=150, column_units=10
+    "multinli": (
+        "Table 2",
+        _PAIRS,
+        _CHEN_MULTINLI,
+        _ON_PARAMETERS,
+        _CHEN_MULTINLI_TRAINING,
+        {
+            "generalized": {"matched": 73.8, "mismatched": 74.0},
+            "max": {"matched": 73.6, "mismatched": 73.0},
+            "mean": {"matched": 71.5, "mismatched": 71.6},
+            "last": {"matched": 71.6, "mismatched": 71.9},
+        },
     ),
-    "lin2017_snli_pruned": _lin_snli(
-        "Table 4, pruned", 83.16, row_units=300, column_units=10
+    "age": (
+        "Table 3",
+        _SENTENCES,
+        _CHEN_SENTENCE,
+        _ON_ATTENTION,
+        _CHEN_AGE_TRAINING,
+        {
+            "generalized": {"age": 82.63},
+            "max": {"age": 82.30},
+            "mean": {"age": 81.78},
+            "last": {"age": 81.10},
+        },
     ),
-    **_lin_baselines("age", 77.40, 78.15),
-    **_lin_baselines("yelp", 61.99, 62.05),
-    **_chen("snli", (86.6, 85.3, 85.0, 84.9)),
-    **_chen(
-        "multinli",
-        tuple(
-            {"matched": matched, "mismatched": mismatched}
-            for matched, mismatched in (
-                (73.8, 74.0),
-                (73.6, 73.0),
-                (71.5, 71.6),
-                (71.6, 71.9),
-            )
-        ),
-    ),
-    **_chen("age", (82.63, 82.30, 81.78, 81.10)),
-    **_chen("yelp", (66.55, 65.00, 65.30, 64.95)),
-    "parikh2016_snli": _parikh("Table 1, vanilla", 86.3, 0.05),
-    "parikh2016_snli_intra": _parikh(
-        "Table 1, with intra-sentence attention",
-        86.8,
-        0.025,
-        intra_sentence=True,
+    "yelp": (
+        "Table 3",
+        _SENTENCES,
+        _CHEN_SENTENCE,
+        _ON_PARAMETERS,
+        _CHEN_YELP_TRAINING,
+        {
+            "generalized": {"yelp": 66.55},
+            "max": {"yelp": 65.00},
+            "mean": {"yelp": 65.30},
+            "last": {"yelp": 64.95},
+        },
     ),
 }
+_CHEN_PRESETS = {
+    f"chen2018_{corpus}"
+    + ("" if pooling == "generalized" else f"_{pooling}"): (
+        Preset(
+            CHEN,
+            f"{table}, BiLSTM with {pooling} pooling",
+            class_name,
+            {
+                **model,
+                "pooling": pooling,
+                **(penalty if pooling == "generalized" else {}),
+            },
+            training,
+            published,
+        )
+    )
+    for corpus, (
+        table,
+        class_name,
+        model,
+        penalty,
+        training,
+        accuracies,
+    ) in _CHEN_CORPORA.items()
+    for pooling, published in accuracies.items()
+}
+
+# === Parikh et al. 2016 ===
+
+_PARIKH = {
+    "embedding_dim": 300,
+    "embeddings_initializer": _GAUSSIAN,
+    "trainable_embeddings": False,
+    "projection_dim": 200,
+    "attend_units": [200, 200],
+    "compare_units": [200, 200],
+    "aggregate_units": [200, 200],
+    "intra_sentence": False,
+    "max_distance": 10,
+    "dropout": 0.2,
+}
+_PARIKH_TRAINING = {
+    "optimizer": "adagrad",
+    "learning_rate": 0.05,
+    "initial_accumulator_value": 0.1,
+    "batch_size": 4,
+    "epochs": 50,
+    "lowercase": True,
+    "prepend_null": True,
+    "min_count": None,
+    "num_oov_indices": 100,
+    "normalize_vectors": True,
+}
+_PARIKH_PRESETS = {
+    "parikh2016_snli": Preset(
+        PARIKH,
+        "Table 1, vanilla",
+        _ALIGNMENT,
+        _PARIKH,
+        _PARIKH_TRAINING,
+        {"snli": 86.3},
+    ),
+    "parikh2016_snli_intra": Preset(
+        PARIKH,
+        "Table 1, with intra-sentence attention",
+        _ALIGNMENT,
+        {**_PARIKH, "intra_sentence": True},
+        {**_PARIKH_TRAINING, "learning_rate": 0.025},
+        {"snli": 86.8},
+    ),
+}
+
+PRESETS = {**_LIN_PRESETS, **_CHEN_PRESETS, **_PARIKH_PRESETS}

@@ -65,7 +65,10 @@ class SentenceClassifier(Classifier):
         encoder_dropout: Float, the dropout before each layer of the encoder.
         l2: Float, the L2 factor of the classifier's kernels.
         activation: `"softmax"` for probabilities, `None` for logits.
-        use_cudnn: As in `keras.layers.LSTM` (BiLSTM).
+        lstm_implementation: `"auto"`, `"cudnn"` or `"keras"`, the
+            `implementation` of `keras_selfattn.layers.StackedBiLSTM`
+            (BiLSTM). Under TensorFlow on a CPU, models that are to be
+            compiled with `jit_compile=True` take `"keras"`.
         **kwargs: `name`; `dtype`, the dtype policy of all layers but the
             last, which is float32; and `trainable`, as in
             `keras.layers.Layer`.
@@ -118,7 +121,7 @@ class SentenceClassifier(Classifier):
         encoder_dropout=0.0,
         l2=1e-4,
         activation="softmax",
-        use_cudnn="auto",
+        lstm_implementation="auto",
         **kwargs,
     ):
         config = blocks.arguments(locals())
@@ -133,7 +136,11 @@ class SentenceClassifier(Classifier):
             character_vocabulary_size,
         )
         encoder_layer = blocks.make_encoder(
-            encoder, units, True, encoder_dropout, use_cudnn, kernel_size
+            encoder,
+            units=units,
+            dropout=encoder_dropout,
+            implementation=lstm_implementation,
+            kernel_size=kernel_size,
         )
         pooling_layer = blocks.make_pooling(
             pooling,

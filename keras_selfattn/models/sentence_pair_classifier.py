@@ -87,7 +87,7 @@ class SentencePairClassifier(Classifier):
         encoder_dropout=0.0,
         l2=0.0,
         activation="softmax",
-        use_cudnn="auto",
+        lstm_implementation="auto",
         **kwargs,
     ):
         config = blocks.arguments(locals())
@@ -103,7 +103,11 @@ class SentencePairClassifier(Classifier):
             character_vocabulary_size,
         )
         encoder_layer = blocks.make_encoder(
-            encoder, units, True, encoder_dropout, use_cudnn, kernel_size
+            encoder,
+            units=units,
+            dropout=encoder_dropout,
+            implementation=lstm_implementation,
+            kernel_size=kernel_size,
         )
         pooling_layer = layers.BothSides(
             blocks.make_pooling(

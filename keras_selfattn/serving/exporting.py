@@ -10,6 +10,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
 import keras_selfattn
+from keras_selfattn.files import new_folder
 from keras_selfattn.serving import agreement
 from keras_selfattn.serving import graph
 from keras_selfattn.serving import warmup
@@ -19,7 +20,6 @@ from keras_selfattn.serving.endpoints import endpoints
 from keras_selfattn.serving.endpoints import input_names
 from keras_selfattn.serving.recurrent import without_cudnn
 from keras_selfattn.serving.served_model import REQUIREMENTS
-from keras_selfattn.serving.staging import staging_folder
 from keras_selfattn.serving.storage import Storage
 from keras_selfattn.serving.tensorflow_process import in_tensorflow
 
@@ -89,13 +89,9 @@ def export(model, folder, version=1, card=None):
     target = folder / str(version)
     if os.path.lexists(target):
         raise ValueError(f"{target} exists already; choose another version")
-    with staging_folder(folder) as staging:
-        # The inner folder gets the ordinary permissions that a temporary
-        # one lacks; without them a server of another user could not read it.
-        written = staging / str(version)
+    with new_folder(target) as written:
         card = card or model_card(model)
         in_tensorflow(write_checked, model, written, card=card)
-        os.replace(written, target)
     return target
 
 

@@ -9,10 +9,10 @@ import tempfile
 import keras
 import tensorflow as tf
 
+from keras_selfattn.files import new_folder
 from keras_selfattn.serving.checks import check_model
 from keras_selfattn.serving.endpoints import giving_probabilities
 from keras_selfattn.serving.recurrent import without_cudnn
-from keras_selfattn.serving.staging import staging_folder
 from keras_selfattn.serving.storage import Storage
 from keras_selfattn.serving.tensorflow_process import in_tensorflow
 
@@ -146,13 +146,11 @@ def _export(name, model, folder, write):
     folder = pathlib.Path(folder)
     if os.path.lexists(folder):
         raise ValueError(f"{folder} exists already; choose another folder")
-    with staging_folder(folder.parent) as staging:
-        written = staging / folder.name
+    with new_folder(folder) as written:
         model.preprocessor.save(written)
         text = json.dumps(model.labels, ensure_ascii=False, indent=2) + "\n"
         (written / LABELS_FILE).write_text(text, encoding="utf-8")
         in_tensorflow(write, model, written)
-        os.replace(written, folder)
     return folder
 
 

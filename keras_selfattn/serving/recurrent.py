@@ -20,18 +20,19 @@ def without_cudnn(model, portable=False):
     """
     changes = []
     for layer in _layers(model):
-        lstms = (keras.layers.LSTM, StackedBiLSTM)
-        if isinstance(layer, lstms if portable else keras.layers.LSTM):
-            changes.append((layer, "use_cudnn"))
+        if isinstance(layer, keras.layers.LSTM):
+            changes.append((layer, "use_cudnn", False))
+        elif portable and isinstance(layer, StackedBiLSTM):
+            changes.append((layer, "implementation", "keras"))
         elif portable and isinstance(layer, CharacterCNN):
-            changes.append((layer, "finds_distinct_words"))
-    before = [getattr(layer, name) for layer, name in changes]
-    for layer, name in changes:
-        setattr(layer, name, False)
+            changes.append((layer, "encodes_words_once", False))
+    before = [getattr(layer, name) for layer, name, _ in changes]
+    for layer, name, value in changes:
+        setattr(layer, name, value)
     try:
         yield
     finally:
-        for (layer, name), value in zip(changes, before, strict=True):
+        for (layer, name, _), value in zip(changes, before, strict=True):
             setattr(layer, name, value)
 
 

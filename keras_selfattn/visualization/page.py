@@ -1,15 +1,14 @@
 """Explanations as one self-contained HTML page."""
 
 import base64
-import contextlib
 import hashlib
 import importlib.resources
 import itertools
-import os
 import pathlib
 
 import numpy as np
 
+from keras_selfattn.files import replaced_file
 from keras_selfattn.visualization import alignment
 from keras_selfattn.visualization.formatting import clean
 from keras_selfattn.visualization.formatting import escape
@@ -48,7 +47,10 @@ def write_html(explanations, path, title="What the model looked at"):
     rest = [] if first is None else itertools.chain([first], explanations)
     path = pathlib.Path(path)
     totals = _Totals(heads)
-    with _written_beside(path) as file:
+    with (
+        replaced_file(path) as beside,
+        open(beside, "w", encoding="utf-8", newline="\n") as file,
+    ):
         file.write(_top(clean(title), labels, heads, first))
         for number, explanation in enumerate(rest, start=1):
             _check(explanation, first, labels, heads, number)
@@ -86,17 +88,6 @@ class _Totals:
                 self.overlap += side.head_overlap
                 self.penalty += side.head_penalty
                 self.peak += side.scores.max(axis=1)
-
-
-@contextlib.contextmanager
-def _written_beside(path):
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(beside, "w", encoding="utf-8", newline="\n") as file:
-            yield file
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def _check(explanation, first, labels, heads, number):

@@ -208,7 +208,7 @@ ROWS = [
             needed_in_graph=() if variant else ("steps",),
         )
         # "auto" packs the steps on TensorFlow.
-        for variant, code in (("", {"use_cudnn": False}), ("auto", {}))
+        for variant, code in (("", {"implementation": "keras"}), ("auto", {}))
     ),
     Row(
         layers.MaskedConv1D,

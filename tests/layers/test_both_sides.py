@@ -30,7 +30,7 @@ def test_a_mask_is_of_one_side_alone(mask, expected):
 def test_masks_are_handed_on_as_the_shared_layer_does():
     ids = [keras.Input((None,), dtype="int32") for _ in range(2)]
     words = [layers.WordEmbedding(5, 3)(x) for x in ids]
-    encoder = layers.StackedBiLSTM(2, use_cudnn=False)
+    encoder = layers.StackedBiLSTM(2, implementation="keras")
     states = layers.BothSides(encoder)(words)
     means = [layers.MaskedMeanPooling()(x) for x in states]
     model = keras.Model(ids, means)

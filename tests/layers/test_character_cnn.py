@@ -73,7 +73,7 @@ def test_sizes_of_the_paper():
 def test_each_distinct_word_is_convolved_once(layer, monkeypatch):
     import tensorflow as tf
 
-    from keras_selfattn.layers import distinct_words
+    from keras_selfattn.layers._tensorflow import distinct_words
 
     repeated = np.concatenate([IDS, IDS[::-1]], axis=1)
     convolved = []

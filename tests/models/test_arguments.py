@@ -71,7 +71,7 @@ IDLE = [
     ({"pooling": "structured"}, {"margin": 2.0}),
     ({"pooling": "generalized", "attention_penalty": 0}, {"margin": 2.0}),
     ({}, {"kernel_size": 5}),
-    ({"encoder": "cnn"}, {"use_cudnn": True}),
+    ({"encoder": "cnn"}, {"lstm_implementation": "cudnn"}),
     ({"row_units": 2}, {"hidden_units": 5}),
     ({"column_units": 2}, {"hidden_shortcut": True}),
 ]
@@ -108,7 +108,7 @@ def test_values_that_ask_for_nothing_go_with_any_model():
         parameter_penalty=0,
         hidden_shortcut=False,
         encoder="cnn",
-        use_cudnn=False,
+        lstm_implementation="keras",
     )
     assert model.get_config()["attention_penalty"] == 0.0
 

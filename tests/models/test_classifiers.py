@@ -115,7 +115,7 @@ def test_one_training_step(model):
 
 
 def test_a_preprocessor_does_not_keep_xla_away():
-    model = small_preset("lin2017_yelp", use_cudnn=False)
+    model = small_preset("lin2017_yelp", lstm_implementation="keras")
     model.preprocessor = TextPreprocessor(["good", "food"])
     model.compile("sgd", "sparse_categorical_crossentropy", jit_compile=True)
     assert model.jit_compile

@@ -17,13 +17,13 @@ ROOMS = (
 # Tests of rooms above, which build on a room and run in this process.
 ABOVE = {
     "layers": ["tests/conformance/models", "tests/models"],
-    "models": ["tests/conformance/models", "tests/test_training.py"],
+    "models": ["tests/conformance/models", "tests/training"],
     "regularizers": ["tests/conformance", "tests/models"],
-    "text": ["tests/serving", "tests/test_training.py"],
-    "optimizers": ["tests/test_training.py"],
-    "training": ["tests/tuning", "tests/test_faithfulness.py"],
-    "data": ["tests/test_training.py", "tests/test_cli_corpora.py"],
-    "serving": ["tests/test_faithfulness.py", "tests/test_model_card.py"],
+    "text": ["tests/serving", "tests/training"],
+    "optimizers": ["tests/training"],
+    "training": ["tests/tuning", "tests/faithfulness"],
+    "data": ["tests/training", "tests/cli/test_corpora.py"],
+    "serving": ["tests/faithfulness", "tests/test_model_card.py"],
 }
 
 

@@ -11,8 +11,10 @@ def test_every_room_has_files_and_every_file_tests():
 
 
 def test_own_tests_come_first_and_then_the_layers_that_build_on_it():
-    own, table, *_ = concerned.stages("keras_selfattn/layers/packed_lstm.py")
-    assert own == ["tests/layers/test_packed_lstm.py"]
+    own, table, *_ = concerned.stages(
+        "keras_selfattn/layers/_tensorflow/packed_lstm.py"
+    )
+    assert own == ["tests/layers/_tensorflow/test_packed_lstm.py"]
     assert table[:2] == ["tests/conformance", "-k"]
     assert "StackedBiLSTM" in table[2].split(" or ")
     assert "GatedEncoder" not in table[2].split(" or ")

@@ -177,11 +177,11 @@ def test_faster_code_comes_back():
     lstm = encoder.directions[0].forward_layer
     for portable in (False, True):
         with without_cudnn(model, portable=portable):
-            assert encoder.use_cudnn == (False if portable else "auto")
-            assert words.finds_distinct_words is not portable
+            assert encoder.implementation == ("keras" if portable else "auto")
+            assert words.encodes_words_once is not portable
             assert lstm.use_cudnn is False
-        assert encoder.use_cudnn == lstm.use_cudnn == "auto"
-        assert words.finds_distinct_words
+        assert encoder.implementation == lstm.use_cudnn == "auto"
+        assert words.encodes_words_once
 
 
 def test_openvino_without_the_package(tmp_path, monkeypatch):

@@ -169,8 +169,8 @@ TUNED = {"trainable_embeddings": True, "embeddings_initializer": "uniform"}
 WORDS = {"character_vocabulary_size": None}
 WORDS_AND_CHARACTERS = {"character_vocabulary_size": CHARACTERS}
 
-BILSTM = {"encoder": "bilstm", "units": 5, "use_cudnn": "auto"}
-STACKED = {"encoder": "bilstm", "units": [6, 5], "use_cudnn": False}
+BILSTM = {"encoder": "bilstm", "units": 5, "lstm_implementation": "auto"}
+STACKED = {"encoder": "bilstm", "units": [6, 5], "lstm_implementation": "keras"}
 CNN = {"encoder": "cnn", "units": 10, "kernel_size": 3}
 EVEN_CNN = {"encoder": "cnn", "units": 10, "kernel_size": 2}
 

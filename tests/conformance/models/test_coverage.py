@@ -20,7 +20,7 @@ CHOICES = {
     "hidden_shortcut": BOOLEAN,
     "intra_sentence": BOOLEAN,
     "activation": ("softmax", None),
-    "use_cudnn": ("auto", False),
+    "lstm_implementation": ("auto", "keras"),
 }
 # Numbers of which 0 switches something off, and arguments that may be `None`:
 # some row has it on, some off.

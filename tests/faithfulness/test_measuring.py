@@ -9,6 +9,8 @@ from keras.ops import convert_to_numpy as array
 from keras_selfattn import faithfulness
 from keras_selfattn.cli import main
 from keras_selfattn.data.generated import generate_reviews
+from keras_selfattn.faithfulness import measuring
+from keras_selfattn.faithfulness.reading import Reader
 from keras_selfattn.models import DecomposableClassifier
 from keras_selfattn.models import SentencePairClassifier
 from keras_selfattn.text import TextPreprocessor
@@ -106,11 +108,11 @@ class Stub:
 
 
 def test_losses_and_agreement_by_hand():
-    totals = faithfulness._Totals()
+    totals = measuring._Totals()
     # 2 + 5 + 1 = 8: the second class with 0.8. 3 alone: the first with 0.7.
     batch = [("2 5 1", 1, (1, 2)), ("3", 1, None)]
     random = np.random.default_rng(0)
-    faithfulness._measure_batch(Stub(), batch, (0.5,), random, totals)
+    measuring._measure_batch(Stub(), batch, (0.5,), random, totals)
 
     def mean(method, name):
         return pytest.approx(totals.mean((method, 0.5, name)))
@@ -157,7 +159,7 @@ def test_shares_are_rounded_up(share, number):
 def test_gradient_times_input_is_the_slope_of_the_log_probability():
     model = tiny_classifier()
     draw_weights(model)
-    reader = faithfulness._Reader(model)
+    reader = Reader(model)
     features = reader.read(["good food", "bad"])
     outputs, _, products = reader.look(features)
     assert products[0][1, 1] == 0
@@ -182,7 +184,7 @@ PAIRS = [("good food", "bad"), ("food n't good .", "the food"), ("bad", "")]
 @pytest.mark.parametrize("make", [siamese, decomposable])
 def test_a_pair_is_read_on_both_sides(make):
     model = make()
-    reader = faithfulness._Reader(model)
+    reader = Reader(model)
     features = reader.read(PAIRS)
     outputs, scores, products = reader.look(features)
     expected = model.attention_model()(features)
@@ -241,7 +243,7 @@ def test_faithfulness_of_pairs(make):
 
 def test_words_that_most_others_look_at_are_taken_first():
     model = decomposable()
-    reader = faithfulness._Reader(model)
+    reader = Reader(model)
     outputs, scores, _ = reader.look(reader.read(PAIRS[:1]))
     _, back = model.attention_model()(model.preprocess(PAIRS[:1]))
     looked_at = array(back)[0].sum(axis=0)[1:]
@@ -347,11 +349,11 @@ def test_a_model_that_keras_has_quantized(make):
     texts = [TEXTS[0], TEXTS[3]]
     if make is not tiny_classifier:
         texts = [(text, TEXTS[2]) for text in texts]
-    before = faithfulness._Reader(model)
+    before = Reader(model)
     features = before.read(texts)
     outputs, _, gradients = before.look(features)
     model.quantize("int8")
-    after = faithfulness._Reader(model)
+    after = Reader(model)
     found, _, found_gradients = after.look(features)
     assert (found != outputs).any()
     np.testing.assert_allclose(found, outputs, atol=0.03)

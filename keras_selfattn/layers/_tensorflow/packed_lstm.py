@@ -12,7 +12,7 @@ first, with rows joining where their texts end.
 
 import tensorflow as tf
 
-from keras_selfattn.layers import packed_steps
+from keras_selfattn.layers._tensorflow import packed_steps
 
 
 def is_faster(dtype):
@@ -154,8 +154,8 @@ def _trained_lstm(inputs, rows, kernel, recurrent_kernel, bias, go_backwards):
 def _refuse(*_):
     raise NotImplementedError(
         "`StackedBiLSTM` called with `training=True` has gradients of the "
-        "first order only. Pass `training=False` or `use_cudnn=False` for "
-        "gradients of gradients."
+        "first order only. Pass `training=False` or `implementation='keras'` "
+        "for gradients of gradients."
     )
 
 

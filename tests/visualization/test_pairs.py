@@ -16,11 +16,11 @@ from keras_selfattn.visualization import AlignmentExplanation
 from keras_selfattn.visualization import PairExplanation
 from keras_selfattn.visualization import Sentence
 from keras_selfattn.visualization import explain
-from tests.test_visualization import HOSTILE
-from tests.test_visualization import balanced
-from tests.test_visualization import explanation
-from tests.test_visualization import page
-from tests.test_visualization import terminal
+from tests.visualization.test_sentences import HOSTILE
+from tests.visualization.test_sentences import balanced
+from tests.visualization.test_sentences import explanation
+from tests.visualization.test_sentences import page
+from tests.visualization.test_sentences import terminal
 
 LABELS = ["entailment", "neutral", "contradiction"]
 TEXTS = [

@@ -165,7 +165,7 @@ def test_the_rate_falls_along_a_half_cosine_resumed_or_not(tmp_path):
 KILLED = """
 import sys
 import keras
-from tests.test_training import train
+from tests.training.test_training import train
 
 class Slow(keras.callbacks.Callback):
     def on_train_batch_end(self, batch, logs=None):

@@ -1,7 +1,7 @@
 """The packed steps of `StackedBiLSTM` against the loops of Keras.
 
-`use_cudnn=False` keeps to Keras's own loops, which `tests/conformance` holds
-to the equations.
+`implementation="keras"` keeps to Keras's own loops, which `tests/conformance`
+holds to the equations.
 """
 
 import keras
@@ -16,7 +16,7 @@ if keras.backend.backend() != "tensorflow":
 
 import tensorflow as tf
 
-from keras_selfattn.layers import packed_lstm
+from keras_selfattn.layers._tensorflow import packed_lstm
 
 if tf.config.list_logical_devices("GPU"):
     pytest.skip("for machines without a GPU", allow_module_level=True)
@@ -50,8 +50,10 @@ def stacks(units=(3, 2), **arguments):
     """The same weights twice: packed steps, and the loops of Keras."""
     rng = np.random.default_rng(1)
     found = []
-    for use_cudnn in ("auto", False):
-        stack = layers.StackedBiLSTM(units, use_cudnn=use_cudnn, **arguments)
+    for implementation in ("auto", "keras"):
+        stack = layers.StackedBiLSTM(
+            units, implementation=implementation, **arguments
+        )
         stack.build((None, None, FEATURES))
         found.append(stack)
     packed, stock = found
@@ -202,7 +204,7 @@ def test_gradients_of_gradients():
     np.testing.assert_allclose(
         second(packed, False), second(stock, False), rtol=1e-4, atol=1e-5
     )
-    with pytest.raises(NotImplementedError, match="use_cudnn=False"):
+    with pytest.raises(NotImplementedError, match="implementation='keras'"):
         second(packed, True)
     # A tape that could be asked twice is not yet a second order.
     with tf.GradientTape(persistent=True) as tape:

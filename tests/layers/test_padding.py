@@ -62,7 +62,7 @@ CASES = {
 def test_skipping_masked_steps_changes_nothing(name, monkeypatch):
     import tensorflow as tf
 
-    from keras_selfattn.layers import packed_steps
+    from keras_selfattn.layers._tensorflow import packed_steps
 
     make, inputs, mask, expected = CASES[name]
     inputs = tf.nest.map_structure(tf.constant, inputs)
@@ -110,7 +110,7 @@ def test_skipping_masked_steps_changes_nothing(name, monkeypatch):
 
 
 def test_all_steps_are_computed_when_not_training(monkeypatch):
-    from keras_selfattn.layers import packed_steps
+    from keras_selfattn.layers._tensorflow import packed_steps
 
     monkeypatch.setattr(packed_steps, "KeptSteps", None)
     make_structured()(words(5, 0), mask=MASK)

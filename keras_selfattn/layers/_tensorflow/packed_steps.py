@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from keras_selfattn import xla
+from keras_selfattn.layers._tensorflow import xla
 
 
 def is_faster():

@@ -1,6 +1,6 @@
 import tensorflow as tf
 
-from keras_selfattn import xla
+from keras_selfattn.layers._tensorflow import xla
 
 
 def test_what_xla_compiles_is_told_apart():

@@ -6,7 +6,7 @@ distinct words, and a GPU computes them all in less time than it finds them.
 
 import tensorflow as tf
 
-from keras_selfattn.layers import packed_steps
+from keras_selfattn.layers._tensorflow import packed_steps
 
 
 def is_faster():

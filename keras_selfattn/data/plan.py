@@ -1,0 +1,117 @@
+"""Which rows form which batch, and how wide it is padded."""
+
+import numpy as np
+
+BOUNDARIES = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+_BEYOND = 256
+_WINDOW_BATCHES = 100
+# Read at once: enough that Python's share of a batch is small, few enough
+# that the rows take little memory.
+_STRETCH_ROWS = 2048
+
+
+class BatchPlan:
+    """Which rows form which batch, in each epoch.
+
+    The batches of an epoch depend on the seed and the number of the epoch
+    alone, so a resumed training sees what the uninterrupted one would have
+    seen once it has set `epoch`, e.g. in a callback's `on_epoch_begin`.
+
+    Attributes:
+        epoch: number of the next pass, from 0. Each pass raises it by one as
+            it starts.
+    """
+
+    def __init__(
+        self, lengths, boundaries, batch_size, shuffle, seed, drop_remainder
+    ):
+        self.epoch = 0
+        # (rows, sides), as pairs have two lengths
+        self._lengths = lengths.reshape(len(lengths), -1)
+        self._boundaries = np.asarray(boundaries)
+        self._batch_size = batch_size
+        self._shuffle = shuffle
+        self._seed = seed
+        self._drop_remainder = drop_remainder
+
+    def __len__(self):
+        rows, size = len(self._lengths), self._batch_size
+        return rows // size if self._drop_remainder else -(-rows // size)
+
+    def __iter__(self):
+        """Yields stretches of an epoch, some batches `b` of rows `r` each.
+
+        Each is a tuple of the row numbers `(r,)`, batch after batch, the
+        number of rows of each batch `(b,)`, and the widths `(b, sides)`.
+        """
+        epoch = self.epoch
+        self.epoch = epoch + 1
+        order, batches = self._order(epoch)
+        size = self._batch_size
+        at_once = max(1, _STRETCH_ROWS // size)
+        for start in range(0, len(batches), at_once):
+            starts = batches[start : start + at_once] * size
+            sizes = np.minimum(size, len(order) - starts)
+            rows = order[spans(starts, sizes)]
+            longest = np.maximum.reduceat(
+                self._lengths[rows], np.cumsum(sizes) - sizes
+            )
+            yield rows, sizes, self._widths(longest)
+
+    def _order(self, epoch):
+        """The rows of an epoch, and the order of the batches cut from them."""
+        size = self._batch_size
+        count = len(self._lengths)
+        kept = len(self) * size if self._drop_remainder else count
+        if not self._shuffle:
+            return np.arange(kept), np.arange(len(self))
+        generator = np.random.default_rng((self._seed, epoch))
+        order = generator.permutation(count)[:kept]
+        window = size * _WINDOW_BATCHES
+        for start in range(0, kept, window):
+            part = order[start : start + window]
+            order[start : start + window] = part[self._by_length(part)]
+        return order, generator.permutation(len(self))
+
+    def _by_length(self, rows):
+        lengths = self._lengths[rows]
+        # Sorted by the first length alone, a batch of pairs would hold any
+        # second length.
+        keys = [lengths[:, -1]]
+        keys += [self._widths(side) for side in lengths.T[:-1]]
+        return np.lexsort(keys)
+
+    def _widths(self, lengths):
+        return padded_lengths(lengths, self._boundaries)
+
+
+def padded_lengths(lengths, boundaries=BOUNDARIES):
+    """The lengths that texts are padded to.
+
+    Args:
+        lengths: Integer, or array of them.
+        boundaries: Rising lengths.
+
+    Returns:
+        An array of the first boundaries that are as long; beyond the last
+        one, of multiples of 256.
+
+    Example:
+
+    >>> padded_lengths([5, 8, 600]).tolist()
+    [8, 8, 768]
+    """
+    lengths, boundaries = np.asarray(lengths), np.asarray(boundaries)
+    nearest = np.searchsorted(boundaries, lengths)
+    last = len(boundaries) - 1
+    return np.where(
+        nearest <= last,
+        boundaries[np.minimum(nearest, last)],
+        -(-lengths // _BEYOND) * _BEYOND,
+    )
+
+
+def spans(starts, lengths):
+    """All positions of some spans, one span after the other."""
+    shifts = starts - (np.cumsum(lengths) - lengths)
+    return np.repeat(shifts, lengths) + np.arange(lengths.sum())

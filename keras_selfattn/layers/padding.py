@@ -1,0 +1,94 @@
+"""What layers need not compute: padding, and words that repeat.
+
+TensorFlow on a CPU gains time by leaving it out. Elsewhere everything is
+computed. The outcome is the same.
+"""
+
+import keras
+
+ON_TENSORFLOW = keras.backend.backend() == "tensorflow"
+
+if ON_TENSORFLOW:
+    from keras_selfattn.layers._tensorflow import distinct_words
+    from keras_selfattn.layers._tensorflow import packed_lstm
+    from keras_selfattn.layers._tensorflow import packed_steps
+
+
+class AllSteps:
+    """Computes the masked steps too."""
+
+    def pack(self, inputs):
+        """The inputs `(batch, n, D)` as they are."""
+        return inputs
+
+    def unpack(self, outputs):
+        """The outputs `(batch, n, D)` as they are, at masked steps too."""
+        return outputs
+
+
+def kept_steps(mask, training):
+    """The steps for which a layer computes what each step gives by itself.
+
+    Args:
+        mask: Boolean tensor of shape `(batch, n)`, True where a step counts.
+        training: Boolean, whether the layer is being trained. Leaving out
+            the masked steps takes less time in training alone.
+
+    Returns:
+        An object with two methods: `pack` takes the inputs to what is to be
+        computed, and `unpack` takes the results back to their steps.
+    """
+    if training and ON_TENSORFLOW and packed_steps.is_faster():
+        return packed_steps.KeptSteps(mask)
+    return AllSteps()
+
+
+def once_for_each_word(encode, ids):
+    """The features of words, computed once where a word repeats.
+
+    Args:
+        encode: Function from ids `(words, characters)` to features
+            `(words, D)`, each row by itself.
+        ids: Integer tensor of shape `(words, characters)`.
+    """
+    if ON_TENSORFLOW and distinct_words.is_faster():
+        ids, rows = distinct_words.find(ids)
+        return distinct_words.spread(encode(ids), rows)
+    return encode(ids)
+
+
+def packs_lstm(dtype):
+    """Whether an LSTM is run over the kept steps alone.
+
+    Args:
+        dtype: String, the type that the LSTM computes in.
+    """
+    return ON_TENSORFLOW and packed_lstm.is_faster(dtype)
+
+
+def packed_bilstms(stack, inputs, mask, training):
+    """Bidirectional LSTMs on top of each other, over the kept steps alone.
+
+    Args:
+        stack: Function of `run` and packed inputs `(kept, D)` that gives the
+            packed states of the last layer, where `run(layer, inputs)` gives
+            those of a `keras.layers.Bidirectional` of an LSTM.
+        inputs: Tensor of shape `(batch, n, D)`.
+        mask: Boolean tensor of shape `(batch, n)`, True where a step counts.
+        training: Boolean, whether gradients will be asked for.
+
+    Returns:
+        The states, of shape `(batch, n, D)`, zeros at masked steps.
+    """
+    steps = packed_lstm.PackedSteps(mask)
+
+    def run(layer, below):
+        return packed_lstm.bidirectional_lstm(
+            below,
+            steps.rows,
+            layer.forward_layer.weights,
+            layer.backward_layer.weights,
+            bool(training),
+        )
+
+    return steps.unpack(stack(run, steps.pack(inputs)))

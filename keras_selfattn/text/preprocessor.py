@@ -1,0 +1,343 @@
+"""The preprocessor: raw texts to ids, as TensorFlow ops."""
+
+import json
+import os
+import pathlib
+import shutil
+import tempfile
+import weakref
+
+import keras
+import tensorflow as tf
+
+from keras_selfattn.files import write_text
+from keras_selfattn.text.tokenizer import UNKNOWN
+from keras_selfattn.text.tokenizer import PennTreebankTokenizer
+from keras_selfattn.text.tokenizer import string_tensor
+from keras_selfattn.text.vocabulary import check_at_least
+from keras_selfattn.text.vocabulary import check_words
+from keras_selfattn.text.vocabulary import read_lines
+from keras_selfattn.text.vocabulary import write_lines
+
+PADDING = ""
+NULL = "[NULL]"
+
+_VOCABULARY_FILE = "vocabulary.txt"
+_CHARACTERS_FILE = "characters.txt"
+_CONFIG_FILE = "preprocessor.json"
+
+
+@keras.saving.register_keras_serializable(package="keras_selfattn")
+class TextPreprocessor(keras.layers.Layer):
+    """Turns raw texts into padded token ids: tokenizer and vocabulary in one.
+
+    Ids: 0 is padding, then come `num_oov_indices` ids for words out of the
+    vocabulary (each word is hashed to one of them), then `"[NULL]"` if
+    `prepend_null`, then the vocabulary in its order.
+
+    The config leaves the vocabulary out. It is a text file of its own: an
+    asset of a `.keras` archive, of a SavedModel and of the folder that `save`
+    writes.
+
+    Args:
+        vocabulary: List of words, or path of a text file with one a line.
+            `None` leaves it open until `load_assets`.
+        lowercase: Boolean, whether texts are lowercased.
+        max_tokens: Longest row, `"[NULL]"` included. `None` for no limit.
+        num_oov_indices: Number of ids for words out of the vocabulary.
+        prepend_null: Boolean, whether each row starts with `"[NULL]"`.
+        characters: String or list of the characters that get an id of their
+            own. `None` for no `char_ids`.
+        max_characters: Characters kept of each token.
+        implementation: See `PennTreebankTokenizer`.
+
+    Call arguments:
+        texts: Strings of shape `(B,)`.
+
+    Returns:
+        Dict of `token_ids`, int32 `(B, n)`, padded with 0 on the right, and
+        with `characters` also `char_ids`, int32 `(B, n, max_characters)`,
+        where 0 is padding and 1 a character that is not in `characters`.
+        They are TensorFlow's tensors on every backend; arrays that a model
+        takes are what `Classifier.preprocess` makes of them.
+
+    Raises:
+        ValueError: If an argument is out of range, or the vocabulary has
+            empty, repeated or reserved words, or words with whitespace, or,
+            when it is called, if it is to be part of a model on another
+            backend than TensorFlow.
+
+    Example:
+
+    >>> preprocessor = TextPreprocessor(["a", "dog", "."])
+    >>> preprocessor(["A dog.", "a dog"])["token_ids"].numpy().tolist()
+    [[1, 3, 4], [2, 3, 0]]
+    """
+
+    def __init__(
+        self,
+        vocabulary=None,
+        lowercase=False,
+        max_tokens=None,
+        num_oov_indices=1,
+        prepend_null=False,
+        characters=None,
+        max_characters=16,
+        implementation="auto",
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        shortest = 2 if prepend_null else 1
+        if max_tokens is not None:
+            check_at_least("max_tokens", max_tokens, shortest)
+        check_at_least("num_oov_indices", num_oov_indices, 1)
+        check_at_least("max_characters", max_characters, 1)
+        self.lowercase = bool(lowercase)
+        self.max_tokens = max_tokens
+        self.num_oov_indices = num_oov_indices
+        self.prepend_null = bool(prepend_null)
+        self.characters = None
+        self.max_characters = max_characters
+        self.implementation = implementation
+        self.supports_jit = False
+        self._tokenizer = PennTreebankTokenizer(lowercase, implementation)
+        self._table = None
+        self._num_words = 0
+        if characters is not None:
+            self._set_characters(characters)
+        if vocabulary is not None:
+            self._set_vocabulary(vocabulary)
+        self.built = True
+
+    def __call__(self, texts, **kwargs):
+        on_tensorflow = keras.backend.backend() == "tensorflow"
+        if isinstance(texts, keras.KerasTensor):
+            if not on_tensorflow:
+                raise ValueError(
+                    "A model that reads strings runs on the TensorFlow "
+                    "backend. On another, call the preprocessor ahead of the "
+                    f"model. Received: backend {keras.backend.backend()!r}"
+                )
+            return super().__call__(texts, **kwargs)
+        # Keras takes tensors alone; lists of strings are what a user has at
+        # hand.
+        texts = string_tensor(texts)
+        # Keras would make strings tensors of its backend, which only
+        # TensorFlow has.
+        call = super().__call__ if on_tensorflow else self.call
+        return call(texts, **kwargs)
+
+    def call(self, texts):
+        self._check_vocabulary()
+        tokens = self.tokenize(texts)
+        features = {"token_ids": self._token_ids(tokens)}
+        if self.characters is not None:
+            features["char_ids"] = self._char_ids(tokens)
+        return features
+
+    # Without this Keras would trace `call`, for which a layer that is being
+    # loaded has no vocabulary yet.
+    def compute_output_spec(self, texts):
+        batch = texts.shape[0]
+        features = {
+            "token_ids": keras.KerasTensor((batch, None), dtype="int32")
+        }
+        if self.characters is not None:
+            features["char_ids"] = keras.KerasTensor(
+                (batch, None, self.max_characters), dtype="int32"
+            )
+        return features
+
+    def tokenize(self, texts):
+        """The tokens as the model sees them.
+
+        Args:
+            texts: Strings of shape `(B,)`.
+
+        Returns:
+            `tf.RaggedTensor` of strings, `(B, None)`, cut to `max_tokens` and
+            with `"[NULL]"` first if `prepend_null`. No row is empty.
+        """
+        limit = self.max_tokens
+        if not self.prepend_null:
+            return self._tokenizer(texts, limit)
+        tokens = self._tokenizer(texts, None if limit is None else limit - 1)
+        null = tf.RaggedTensor.from_uniform_row_length(
+            tf.fill([tokens.nrows()], NULL), 1
+        )
+        return tf.concat([null, tokens], axis=1)
+
+    def get_vocabulary(self):
+        """The token of each id; `""` for padding, `"[UNK]"` for the oov ids."""
+        self._check_vocabulary()
+        words = read_lines(self._vocabulary_path)
+        return [PADDING, *[UNKNOWN] * self.num_oov_indices, *words]
+
+    def vocabulary_size(self):
+        """The number of token ids, padding included."""
+        self._check_vocabulary()
+        return 1 + self.num_oov_indices + self._num_words
+
+    def character_vocabulary_size(self):
+        """The number of character ids, or `None` without `characters`."""
+        return None if self.characters is None else 2 + len(self.characters)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "lowercase": self.lowercase,
+            "max_tokens": self.max_tokens,
+            "num_oov_indices": self.num_oov_indices,
+            "prepend_null": self.prepend_null,
+            "characters": self.characters,
+            "max_characters": self.max_characters,
+            "implementation": self.implementation,
+        }
+
+    def save_assets(self, dir_path):
+        """Writes the vocabulary file; Keras calls it for `.keras` files."""
+        if self._table is None:
+            return
+        words = read_lines(self._vocabulary_path)[self.prepend_null :]
+        write_lines(pathlib.Path(dir_path) / _VOCABULARY_FILE, words)
+
+    def load_assets(self, dir_path):
+        """Reads what `save_assets` wrote."""
+        path = pathlib.Path(dir_path) / _VOCABULARY_FILE
+        if path.exists():
+            self._set_vocabulary(path)
+
+    def save(self, folder):
+        """Writes the vocabulary, characters and config as readable files.
+
+        Args:
+            folder: Path of a folder, made if there is none.
+        """
+        self._check_vocabulary()
+        folder = pathlib.Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.save_assets(folder)
+        config = self.get_config()
+        characters = config.pop("characters")
+        if characters is not None:
+            write_lines(folder / _CHARACTERS_FILE, characters)
+        # A serialized policy means something to this Keras version alone.
+        config.pop("dtype")
+        write_text(folder / _CONFIG_FILE, json.dumps(config, indent=2) + "\n")
+
+    @classmethod
+    def load(cls, folder):
+        """Reads what `save` wrote.
+
+        Args:
+            folder: Path of the folder.
+
+        Returns:
+            A `TextPreprocessor` that gives the same ids.
+
+        Raises:
+            ValueError: If a file is missing or malformed.
+        """
+        folder = pathlib.Path(folder)
+        path = folder / _CONFIG_FILE
+        if not path.is_file():
+            raise ValueError(f"No {_CONFIG_FILE} in the folder {folder}")
+        try:
+            config = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{path}: malformed JSON: {error}") from None
+        if not isinstance(config, dict):
+            raise ValueError(
+                f"{path}: expected a JSON object. "
+                f"Received: {type(config).__name__}"
+            )
+        characters = folder / _CHARACTERS_FILE
+        if characters.exists():
+            config["characters"] = read_lines(characters)
+        try:
+            return cls(vocabulary=folder / _VOCABULARY_FILE, **config)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{path}: {error}") from None
+
+    def _check_vocabulary(self):
+        if self._table is None:
+            raise ValueError(
+                "TextPreprocessor has no vocabulary: give `vocabulary`, or "
+                "call `load_assets` with the folder of a saved one"
+            )
+
+    def _set_vocabulary(self, vocabulary):
+        source = "`vocabulary`"
+        if isinstance(vocabulary, (str, os.PathLike)):
+            source = os.fspath(vocabulary)
+            vocabulary = read_lines(vocabulary)
+        vocabulary = list(vocabulary)
+        reserved = {UNKNOWN, NULL} if self.prepend_null else {UNKNOWN}
+        check_words(vocabulary, source, reserved)
+        if self.prepend_null:
+            vocabulary.insert(0, NULL)
+        # An initializer from a file makes the vocabulary an asset of a
+        # SavedModel. The file lives as long as the layer, because exporting
+        # copies it, wherever the words came from.
+        folder = tempfile.mkdtemp(prefix="vocabulary_")
+        weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self._vocabulary_path = os.path.join(folder, _VOCABULARY_FILE)
+        write_lines(pathlib.Path(self._vocabulary_path), vocabulary)
+        self._num_words = len(vocabulary)
+        with tf.init_scope():
+            self._table = tf.lookup.StaticHashTable(
+                tf.lookup.TextFileInitializer(
+                    self._vocabulary_path,
+                    tf.string,
+                    tf.lookup.TextFileIndex.WHOLE_LINE,
+                    tf.int64,
+                    tf.lookup.TextFileIndex.LINE_NUMBER,
+                    vocab_size=len(vocabulary),
+                ),
+                default_value=-1,
+            )
+
+    def _set_characters(self, characters):
+        characters = list(characters)
+        check_words(characters, "`characters`", frozenset())
+        longer = [c for c in characters if len(c) != 1]
+        if longer:
+            raise ValueError(
+                "`characters` must hold single characters. "
+                f"Received: {longer[0]!r}"
+            )
+        self.characters = "".join(characters)
+        with tf.init_scope():
+            self._character_table = tf.lookup.StaticHashTable(
+                tf.lookup.KeyValueTensorInitializer(
+                    [ord(c) for c in characters],
+                    list(range(2, 2 + len(characters))),
+                    tf.int64,
+                    tf.int64,
+                ),
+                default_value=1,
+            )
+
+    def _token_ids(self, tokens):
+        words = tokens.values
+        index = tf.cast(self._table.lookup(words), tf.int32)
+        bucket = 0
+        if self.num_oov_indices > 1:
+            bucket = tf.cast(
+                tf.strings.to_hash_bucket_fast(words, self.num_oov_indices),
+                tf.int32,
+            )
+        ids = tf.where(index < 0, 1 + bucket, index + 1 + self.num_oov_indices)
+        return tokens.with_values(ids).to_tensor()
+
+    def _char_ids(self, tokens):
+        codes = tf.strings.unicode_decode(tokens.values, "UTF-8")
+        codes = codes[:, : self.max_characters]
+        ids = codes.with_values(
+            tf.cast(
+                self._character_table.lookup(tf.cast(codes.values, tf.int64)),
+                tf.int32,
+            )
+        )
+        ids = ids.to_tensor(shape=[None, self.max_characters])
+        return tokens.with_values(ids).to_tensor()

@@ -1,0 +1,75 @@
+import itertools
+import string
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from keras_selfattn.text import TextPreprocessor
+from keras_selfattn.text import build_vocabulary
+from keras_selfattn.text import count_words
+from keras_selfattn.text import most_frequent_characters
+from tests.text.strategies import any_text
+
+
+def test_build_vocabulary():
+    def stream():
+        yield from ["b a", "", "a c", "Don't", "c [UNK]"]
+
+    assert build_vocabulary(stream()) == (
+        ["a", "c", "Do", "UNK", "[", "]", "b", "n't"]
+    )
+    assert build_vocabulary(stream(), lowercase=True, max_size=3) == (
+        ["a", "c", "["]
+    )
+    assert build_vocabulary(stream(), min_count=2) == ["a", "c"]
+    assert build_vocabulary([]) == []
+
+
+def test_build_vocabulary_beyond_one_batch():
+    texts = (f"x w{i % 7}" for i in range(3000))
+    vocabulary = build_vocabulary(texts)
+    assert vocabulary == ["x", *[f"w{i}" for i in range(7)]]
+    TextPreprocessor(vocabulary)
+
+
+def test_counts_of_words():
+    # More texts than are counted at a time, read once.
+    texts = itertools.chain(["Don't", "", "é"], ["b a a"] * 3000, ["É"])
+    assert list(count_words(texts, lowercase=True).items()) == [
+        ("a", 6000),
+        ("b", 3000),
+        ("é", 2),
+        ("do", 1),
+        ("n't", 1),
+    ]
+    with pytest.raises(ValueError, match="iterable of them.*'a dog'"):
+        count_words("a dog")
+
+
+def test_most_frequent_characters():
+    counts = {"dog": 2, "é": 7, "go": 1, "dd": 1, "x": 1}
+    assert most_frequent_characters(counts, 3) == ["é", "d", "g"]
+    assert most_frequent_characters(counts, 9) == ["é", "d", "g", "o", "x"]
+
+
+def test_build_vocabulary_arguments():
+    with pytest.raises(ValueError, match="iterable of them.*'a dog'"):
+        build_vocabulary("a dog")
+    with pytest.raises(ValueError, match="`max_size`.*Received: 0"):
+        build_vocabulary(["a"], max_size=0)
+    with pytest.raises(ValueError, match="`min_count`.*Received: 0"):
+        build_vocabulary(["a"], min_count=0)
+
+
+@pytest.mark.slow
+@settings(max_examples=50, deadline=None)
+@given(st.lists(any_text, max_size=5))
+def test_any_vocabulary_that_is_built_can_be_used(texts):
+    vocabulary = build_vocabulary([*texts, string.printable])
+    preprocessor = TextPreprocessor(vocabulary)
+    ids = preprocessor([*texts, string.printable])["token_ids"].numpy()
+    filled = np.array([bool(t.split()) for t in texts] + [True])
+    assert not (ids[filled] == 1).any()
