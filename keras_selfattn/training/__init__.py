@@ -1,0 +1,31 @@
+"""Training: values, preparation, the run's folder, fitting, averaging."""
+
+from keras_selfattn.first_use import at_first_use
+
+__getattr__, __dir__ = at_first_use(
+    __name__,
+    {
+        "averaging": ["averaged_weights"],
+        "building": ["build_model", "check_model_arguments", "compile_model"],
+        "fitting": ["SetEpoch", "fit", "learning_rate_decay", "train"],
+        "preparation": [
+            "check_data",
+            "induce_vectors",
+            "make_preprocessor",
+            "texts_checksum",
+        ],
+        "run": [
+            "CHECKPOINT_FOLDER",
+            "DATA_FOLDER",
+            "HISTORY_FILE",
+            "Run",
+            "SETTINGS_FILE",
+        ],
+        "values": [
+            "check_training_values",
+            "is_training_value",
+            "training_values",
+            "value_names",
+        ],
+    },
+)

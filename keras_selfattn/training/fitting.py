@@ -1,0 +1,270 @@
+"""From labelled texts and a preset to a folder with a model."""
+
+import contextlib
+import math
+import sys
+
+import keras
+import numpy as np
+
+from keras_selfattn import models
+from keras_selfattn.data.batches import EncodedDataset
+from keras_selfattn.models import arguments
+from keras_selfattn.training.averaging import averaged_weights
+from keras_selfattn.training.building import build_model
+from keras_selfattn.training.building import check_model_arguments
+from keras_selfattn.training.building import compile_model
+from keras_selfattn.training.preparation import check_data
+from keras_selfattn.training.preparation import induce_vectors
+from keras_selfattn.training.preparation import make_preprocessor
+from keras_selfattn.training.preparation import texts_checksum
+from keras_selfattn.training.run import Run
+from keras_selfattn.training.run import checksum
+from keras_selfattn.training.values import training_values
+
+
+def train(
+    preset,
+    train_texts,
+    dev_texts,
+    folder,
+    vectors=None,
+    seed=0,
+    resume=False,
+    model_overrides=None,
+    training_overrides=None,
+    callbacks=(),
+    verbose="auto",
+):
+    """Train a preset's model on labelled texts, and keep the best on dev.
+
+    The folder gets the model with the best dev accuracy (`model/`, which
+    `keras_selfattn.models.from_preset` loads, vocabulary included), the
+    `settings.json` of the run, its `history.csv`, and a `checkpoint/` after
+    each epoch. While the run lasts its `data/` holds the encoded texts, so
+    that no corpus is too large for the memory. The training texts are read
+    twice, the dev texts once.
+
+    A run repeats itself for the same seed, data and settings, and one that
+    was stopped and resumed ends with the weights of one that was not.
+
+    Args:
+        preset: The name of a preset.
+        train_texts: Re-iterable of `(text, label)`, the training texts.
+        dev_texts: The same, the texts that choose the best epoch.
+        folder: Path of the folder of the run.
+        vectors: Path of a file of word vectors in text format, or `None`.
+        seed: Integer, the seed of weights, dropout and order.
+        resume: Boolean, whether to go on with the run that is in `folder`.
+        model_overrides: Dictionary of model arguments that take the place of
+            the preset's.
+        training_overrides: The same for the preset's training values. Every
+            preset also takes `steps_per_execution`, the number of batches
+            for which the model does not come back to Python, which changes
+            no number; `ema_momentum`, such as 0.999, which has the moving
+            average of the weights evaluated and kept; `decay_epochs`, the
+            number of epochs over which the learning rate falls to zero,
+            epoch by epoch along a half cosine; `min_count`, how often a word
+            without a pretrained vector must occur to have one of its own;
+            and `induce_vectors`, whether that one is predicted from those of
+            the words around it and from its spelling.
+        callbacks: Further Keras callbacks.
+        verbose: As in `fit` below.
+
+    Returns:
+        The model with the best dev accuracy, with its `training_record`.
+
+    Raises:
+        ValueError: if the folder exists and `resume` is not given, if there
+            is nothing to resume or if its settings or data differ, or if an
+            argument or the data are not as expected.
+        FloatingPointError: if the loss of an epoch is not finite. The best
+            model of the epochs before stays in the folder.
+    """
+    preset_values = models.get_preset(preset)
+    model_overrides = arguments.plain(model_overrides or {})
+    training = training_values(preset_values, training_overrides or {})
+    settings = {
+        "preset": preset,
+        "seed": seed,
+        "vectors": None if vectors is None else str(vectors),
+        "model": {**preset_values.model, **model_overrides},
+        "training": training,
+    }
+    run = Run(folder, settings, resume)
+    if model_overrides:
+        check_model_arguments(preset, model_overrides)
+    keras.utils.set_random_seed(seed)
+    preprocessor, found = make_preprocessor(
+        train_texts, training, vectors, settings["model"]
+    )
+    overrides = dict(model_overrides)
+    if found is not None:
+        width = found[0].shape[1]
+        if overrides.setdefault("embedding_dim", width) != width:
+            raise ValueError(
+                f"The word vectors in {vectors} have {width} numbers, where "
+                f"embedding_dim={overrides['embedding_dim']} was asked for"
+            )
+    if preprocessor.character_vocabulary_size() is not None:
+        overrides["character_vocabulary_size"] = (
+            preprocessor.character_vocabulary_size()
+        )
+    with run.data_folder() as data:
+        train_data = EncodedDataset.from_texts(
+            train_texts, preprocessor, folder=data / "train"
+        )
+        dev_data = EncodedDataset.from_texts(
+            dev_texts,
+            preprocessor,
+            labels=train_data.label_names,
+            folder=data / "dev",
+        )
+        model = build_model(
+            preset,
+            preprocessor.vocabulary_size(),
+            len(train_data.label_names),
+            overrides,
+        )
+        check_data(model, train_data, dev_data)
+        if training.get("induce_vectors"):
+            found = induce_vectors(train_data, preprocessor, *found)
+        if found is not None:
+            model.get_layer("word_vectors").load_vectors(
+                *found, normalize=training.get("normalize_vectors", False)
+            )
+            # As large as the table that they are in now.
+            del found
+        model.preprocessor = preprocessor
+        model.labels = train_data.label_names
+        model.training_record = {
+            **settings,
+            "train_rows": len(train_data),
+            "dev_rows": len(dev_data),
+        }
+        compile_model(model, training)
+        run.start()
+        fit(
+            model,
+            train_data,
+            dev_data,
+            run,
+            training["batch_size"],
+            training["epochs"],
+            seed,
+            [*learning_rate_decay(training), *callbacks],
+            verbose,
+        )
+    return models.from_preset(run.folder)
+
+
+def learning_rate_decay(training):
+    """The callbacks that let the learning rate fall.
+
+    Args:
+        training: Dictionary of training values.
+
+    Returns:
+        A list of one callback, or of none without `decay_epochs`.
+    """
+    start, epochs = training["learning_rate"], training.get("decay_epochs")
+    if epochs is None:
+        return []
+
+    def rate(epoch, _):
+        share = min(epoch / epochs, 1.0)
+        return start * (1 + math.cos(math.pi * share)) / 2
+
+    return [keras.callbacks.LearningRateScheduler(rate)]
+
+
+def fit(
+    model,
+    train_data,
+    dev_data,
+    run,
+    batch_size,
+    epochs,
+    seed=0,
+    callbacks=(),
+    verbose="auto",
+):
+    """Fit a compiled classifier, and keep its best on dev in a run's folder.
+
+    Args:
+        model: A compiled `keras_selfattn.models.Classifier`.
+        train_data: The `EncodedDataset` to train on.
+        dev_data: The `EncodedDataset` that chooses the best epoch.
+        run: The `Run` that keeps what is to be kept.
+        batch_size: Integer.
+        epochs: Integer.
+        seed: Integer, the seed of the order of the rows.
+        callbacks: Further Keras callbacks.
+        verbose: As in `keras.Model.fit`; `"auto"` is a bar in a terminal and
+            a line an epoch elsewhere.
+    """
+    if verbose == "auto":
+        verbose = 1 if sys.stdout.isatty() else 2
+    batches = train_data.batches(batch_size, shuffle=True, seed=seed)
+    datasets = (train_data, dev_data)
+    lengths = checksum(
+        array for each in datasets for array in (each.labels, each.lengths)
+    )
+    texts = texts_checksum(model.preprocessor, *datasets)
+    run.restore(model, {"data": lengths, "texts": texts})
+    model.fit(
+        batches,
+        validation_data=dev_data.batches(batch_size),
+        initial_epoch=len(run.history),
+        epochs=epochs,
+        callbacks=[
+            SetEpoch(batches.plan, seed),
+            _KeepRun(run),
+            *callbacks,
+        ],
+        # The plan of the batches shuffles.
+        shuffle=False,
+        verbose=verbose,
+    )
+
+
+class SetEpoch(keras.callbacks.Callback):
+    """Ties the order of the rows to the epoch, and the dropout on torch.
+
+    Args:
+        plan: The `keras_selfattn.data.batches.BatchPlan` of the rows.
+        seed: Integer, the seed of the training, or `None` for any.
+    """
+
+    def __init__(self, plan, seed):
+        super().__init__()
+        self.plan = plan
+        self.seed = seed
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.plan.epoch = epoch
+        if keras.backend.backend() == "torch" and self.seed is not None:
+            import torch
+
+            # Keras draws dropout from torch's own generator there, whose
+            # state is no variable of the model.
+            words = np.random.SeedSequence((self.seed, epoch))
+            torch.manual_seed(int(words.generate_state(1)[0]))
+
+
+class _KeepRun(keras.callbacks.Callback):
+    """Keeps each epoch."""
+
+    def __init__(self, run):
+        super().__init__()
+        self.run = run
+        self.averaged = contextlib.ExitStack()
+
+    def on_test_begin(self, logs=None):
+        self.averaged.enter_context(averaged_weights(self.model))
+
+    def on_test_end(self, logs=None):
+        self.averaged.close()
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.run.keep(self.model, logs)

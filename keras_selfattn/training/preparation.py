@@ -1,0 +1,145 @@
+"""From labelled texts to what a model learns from."""
+
+import zlib
+
+import numpy as np
+
+from keras_selfattn.data.induced_vectors import induce_word_vectors
+from keras_selfattn.data.word_vectors import load_word_vectors
+from keras_selfattn.text import TextPreprocessor
+from keras_selfattn.text import count_words
+from keras_selfattn.text import most_frequent_characters
+from keras_selfattn.training.values import DEFAULTS
+
+
+def make_preprocessor(texts, training, vectors, model):
+    """The tokenizer with the vocabulary of the training texts.
+
+    The vocabulary holds the words that occur `min_count` times and, where
+    vectors are given, those that have one.
+
+    Returns:
+        The preprocessor and, with `vectors`, the pair that
+        `WordEmbedding.load_vectors` takes, otherwise `None`.
+    """
+    if vectors is None and training.get("induce_vectors"):
+        raise ValueError(
+            "`induce_vectors` takes a file of pretrained word vectors. "
+            "Received: vectors=None"
+        )
+    counts = count_words(_strings(texts), training["lowercase"])
+    characters = None
+    size = model.get("character_vocabulary_size")
+    if size is not None:
+        if not isinstance(size, int) or size < 3:
+            raise ValueError(
+                "`character_vocabulary_size` must be an integer of at least 3, "
+                "for padding, one character and all others. Received: "
+                f"character_vocabulary_size={size!r}"
+            )
+        characters = most_frequent_characters(counts, size - 2)
+    min_count = training.get("min_count", DEFAULTS["min_count"])
+    if vectors is None:
+        min_count = min_count or DEFAULTS["min_count"]
+        words = [word for word, count in counts.items() if count >= min_count]
+    else:
+        words = list(counts)
+        matrix, has_vector = load_word_vectors(vectors, words)
+        kept = has_vector.copy()
+        if min_count is not None:
+            occurs = np.fromiter(counts.values(), "int64", len(words))
+            kept |= occurs >= min_count
+        rows = np.flatnonzero(kept)
+        words = [words[row] for row in rows]
+    preprocessor = TextPreprocessor(
+        words,
+        lowercase=training["lowercase"],
+        max_tokens=training["max_tokens"],
+        num_oov_indices=training.get("num_oov_indices", 1),
+        prepend_null=training.get("prepend_null", False),
+        characters=characters,
+    )
+    if vectors is None:
+        return preprocessor, None
+    size = preprocessor.vocabulary_size()
+    return preprocessor, (
+        _last_rows(matrix, rows, size),
+        _last_rows(has_vector, rows, size),
+    )
+
+
+def induce_vectors(data, preprocessor, vectors, found):
+    """The pair that `make_preprocessor` gives, with a vector for each word.
+
+    Args:
+        data: The `EncodedDataset` of the training texts.
+        preprocessor: The `TextPreprocessor` that encoded them.
+        vectors: The vectors of the pair.
+        found: Its booleans.
+    """
+    first = 1 + preprocessor.num_oov_indices + preprocessor.prepend_null
+    words = preprocessor.get_vocabulary()[first:]
+    return induce_word_vectors(data.token_stretches(), words, vectors, found)
+
+
+def _last_rows(array, rows, size):
+    """Some rows of an array, the last of `size`, below rows of zeros.
+
+    The first ids are those of padding, unknown words and the NULL token.
+    """
+    result = np.zeros((size, *array.shape[1:]), array.dtype)
+    # Without a copy in between, as the table may be large.
+    np.take(array, rows, 0, out=result[size - len(rows) :], mode="clip")
+    return result
+
+
+def _strings(texts):
+    for text, _ in texts:
+        if isinstance(text, str):
+            yield text
+        else:
+            yield from text
+
+
+def check_data(model, train_data, dev_data):
+    """`ValueError` where a model can't learn from the texts.
+
+    Args:
+        model: A `keras_selfattn.models.Classifier`.
+        train_data: The `EncodedDataset` to train on.
+        dev_data: The `EncodedDataset` of the dev texts.
+    """
+    if len(train_data.label_names) < 2:
+        raise ValueError(
+            "The training texts must have two labels or more. "
+            f"Received: {', '.join(map(repr, train_data.label_names))}"
+        )
+    kinds = ("single texts", "pairs of texts")
+    takes_pairs = len(model.sides) > 1
+    for data in (train_data, dev_data):
+        if (data.lengths.ndim == 2) != takes_pairs:
+            raise ValueError(
+                f"The model {model.name!r} takes {kinds[takes_pairs]}. "
+                f"Received {kinds[not takes_pairs]}"
+            )
+
+
+def texts_checksum(preprocessor, *datasets):
+    """A number that differs for other texts, labels or ids of words.
+
+    Args:
+        preprocessor: The `TextPreprocessor` that encoded the texts, or
+            `None`.
+        *datasets: `EncodedDataset`s.
+
+    Returns:
+        An integer.
+    """
+    checksum = 0
+    if preprocessor is not None:
+        words = preprocessor.get_vocabulary()
+        lines = "\n".join([*words, preprocessor.characters or ""])
+        checksum = zlib.crc32(lines.encode())
+    for dataset in datasets:
+        checksum = dataset.checksum(checksum)
+    return checksum

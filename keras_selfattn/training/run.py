@@ -1,0 +1,234 @@
+"""The folder of a training run, which another process can go on with."""
+
+import contextlib
+import csv
+import io
+import json
+import pathlib
+import shutil
+import zlib
+
+import keras
+import numpy as np
+from keras import ops
+
+from keras_selfattn.files import replaced_folder
+from keras_selfattn.files import restore_folder
+from keras_selfattn.files import write_text
+from keras_selfattn.models.loading import MODEL_FOLDER
+from keras_selfattn.training.averaging import averaged_weights
+from keras_selfattn.training.values import CHANGEABLE
+from keras_selfattn.training.values import DEFAULTS
+
+SETTINGS_FILE = "settings.json"
+HISTORY_FILE = "history.csv"
+CHECKPOINT_FOLDER = "checkpoint"
+DATA_FOLDER = "data"
+_STATE_FILE = "state.json"
+_VARIABLES_FILE = "variables.npz"
+# What a resumed run must have again, by the name of its checksum. That of the
+# lengths and labels is for checkpoints from before there was one of the texts.
+_CHECKED = {
+    "data": "texts",
+    "texts": "texts",
+    "fixed_weights": "word vectors",
+}
+
+
+class Run:
+    """The folder of a training run.
+
+    Args:
+        folder: Path of the folder.
+        settings: Dictionary of all that the run depends on besides the data.
+        resume: Boolean, whether to go on with the run that is there.
+
+    Attributes:
+        history: List of one dictionary of logs an epoch.
+
+    Raises:
+        ValueError: if the folder exists and `resume` is not given, or if
+            there is nothing to resume, or a run of other settings.
+    """
+
+    def __init__(self, folder, settings, resume=False):
+        self.folder = pathlib.Path(folder)
+        self.history = []
+        self.settings = settings
+        self._checksums = {}
+        path = self.folder / SETTINGS_FILE
+        if resume:
+            self._check_settings(path, settings)
+            restore_folder(self.folder / CHECKPOINT_FOLDER)
+            state = self.folder / CHECKPOINT_FOLDER / _STATE_FILE
+            if state.exists():
+                self.history = json.loads(state.read_text())["history"]
+        elif self.folder.exists() and not self._was_killed_before_start():
+            raise ValueError(
+                f"The folder of a run must be new. {self.folder} exists; "
+                "to go on with the run in it, ask to resume"
+            )
+
+    def start(self):
+        """Make the folder; called once all inputs are known to be good."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(self.settings, indent=2) + "\n"
+        write_text(self.folder / SETTINGS_FILE, text)
+
+    def _was_killed_before_start(self):
+        return self.folder.is_dir() and _names(self.folder) == [DATA_FOLDER]
+
+    @contextlib.contextmanager
+    def data_folder(self):
+        """A folder for the encoded texts, which goes when the run ends.
+
+        What a killed run has left is never used again.
+
+        Yields:
+            The path of the folder.
+        """
+        data = self.folder / DATA_FOLDER
+        shutil.rmtree(data, ignore_errors=True)
+        data.mkdir(parents=True)
+        try:
+            yield data
+        finally:
+            shutil.rmtree(data, ignore_errors=True)
+            # A run that has not started leaves nothing behind.
+            if not _names(self.folder):
+                self.folder.rmdir()
+
+    def _check_settings(self, path, settings):
+        if not path.exists():
+            raise ValueError(
+                f"There is no run to resume: {path} does not exist"
+            )
+        saved = json.loads(path.read_text())
+        given = json.loads(json.dumps(settings))
+        for each in (saved, given):
+            changeable = dict.fromkeys(CHANGEABLE)
+            each["training"] = {**DEFAULTS, **each["training"], **changeable}
+        different = [name for name in given if given[name] != saved.get(name)]
+        if different:
+            raise ValueError(
+                "A run is resumed with the settings it was started with "
+                f"({path}). Received other values of: {', '.join(different)}"
+            )
+
+    def restore(self, model, checksums):
+        """Give a compiled model the state after the last finished epoch.
+
+        Args:
+            model: The model.
+            checksums: Dictionary of integers by name, of what a resumed run
+                must have again.
+
+        Raises:
+            ValueError: if there is a state of another backend, or of other
+                texts or fixed word vectors.
+        """
+        fixed = checksum(map(ops.convert_to_numpy, _fixed(model)))
+        self._checksums = {"fixed_weights": fixed, **checksums}
+        if not self.history:
+            return
+        model.optimizer.build(model.trainable_variables)
+        checkpoint = self.folder / CHECKPOINT_FOLDER
+        state = json.loads((checkpoint / _STATE_FILE).read_text())
+        # Runs were TensorFlow's alone at first.
+        backend = state.get("backend", "tensorflow")
+        if backend != keras.backend.backend():
+            raise ValueError(
+                "A run is resumed on the backend it was started on, as no "
+                "other draws the same random numbers: set "
+                f"KERAS_BACKEND={backend}. "
+                f"Received: {keras.backend.backend()}"
+            )
+        for name, what in _CHECKED.items():
+            given = self._checksums[name]
+            # Checkpoints had fewer of them at first.
+            if state.get(name, given) != given:
+                raise ValueError(
+                    f"A run is resumed with the {what} it was started with. "
+                    f"Received others than those of {checkpoint}"
+                )
+        variables = _changing(model)
+        with np.load(checkpoint / _VARIABLES_FILE) as arrays:
+            for variable, name in zip(variables, arrays.files, strict=True):
+                variable.assign(arrays[name])
+
+    def keep(self, model, logs):
+        """Write what is to be kept at the end of an epoch."""
+        logs = {name: float(value) for name, value in logs.items()}
+        if not np.isfinite(logs["loss"]):
+            raise FloatingPointError(
+                f"The loss is {logs['loss']} in epoch {len(self.history) + 1}"
+            )
+        best = max((e["val_accuracy"] for e in self.history), default=-1.0)
+        self.history.append(logs)
+        if logs["val_accuracy"] > best:
+            model.training_record = {
+                **model.training_record,
+                "epoch": len(self.history),
+                "dev_accuracy": logs["val_accuracy"],
+            }
+            with averaged_weights(model):
+                model.save_to_preset(self.folder / MODEL_FOLDER)
+        self._write_history()
+        # Last, so that a run stopped in between repeats the whole epoch.
+        self._write_checkpoint(model)
+
+    def _write_history(self):
+        text = io.StringIO()
+        names = ["epoch", *self.history[0]]
+        writer = csv.DictWriter(text, names, lineterminator="\n")
+        writer.writeheader()
+        for epoch, logs in enumerate(self.history, start=1):
+            writer.writerow({"epoch": epoch, **logs})
+        write_text(self.folder / HISTORY_FILE, text.getvalue())
+
+    def _write_checkpoint(self, model):
+        state = {
+            "history": self.history,
+            "backend": keras.backend.backend(),
+            **self._checksums,
+        }
+        with replaced_folder(self.folder / CHECKPOINT_FOLDER) as beside:
+            arrays = map(ops.convert_to_numpy, _changing(model))
+            np.savez(beside / _VARIABLES_FILE, *arrays)
+            write_text(beside / _STATE_FILE, json.dumps(state))
+
+
+def _names(folder):
+    return [path.name for path in folder.iterdir()]
+
+
+def _changing(model):
+    """All variables that training changes, in a fixed order.
+
+    Those of the optimizer and the states of the dropouts are among them;
+    fixed word vectors, often most of a model, are not.
+    """
+    fixed = {id(variable) for variable in _fixed(model)}
+    variables = [
+        variable
+        for layer in model.layers
+        for variable in layer.variables
+        if id(variable) not in fixed
+    ]
+    return variables + model.optimizer.variables
+
+
+def _fixed(model):
+    return [
+        variable
+        for layer in model.layers
+        if not layer.trainable
+        for variable in layer.weights
+    ]
+
+
+def checksum(arrays):
+    checksum = 0
+    for array in arrays:
+        checksum = zlib.crc32(np.ascontiguousarray(array), checksum)
+    return checksum

@@ -1,0 +1,159 @@
+import numpy as np
+import pytest
+from keras.ops import convert_to_numpy as array
+
+from keras_selfattn import training
+from tests.training.small import FIXED
+from tests.training.small import SMALL
+from tests.training.small import WITHOUT_WIDTH
+from tests.training.small import assert_same_run
+from tests.training.small import reviews
+from tests.training.small import train
+from tests.training.small import train_pairs
+from tests.training.small import write_vectors
+
+
+@pytest.mark.parametrize("size", [1, 2, "many"])
+def test_too_few_characters(size):
+    model = {"character_vocabulary_size": size}
+    values = {"lowercase": False, "max_tokens": 9}
+    with pytest.raises(ValueError, match=f"at least 3.*Received.*{size!r}"):
+        training.make_preprocessor([("ab ab", "x")], values, None, model)
+
+
+def test_texts_of_the_wrong_kind_or_of_one_label(tmp_path):
+    pairs = [((text, text), label) for text, label in reviews(20, 1)]
+    alike = [(text, "5") for text, _ in reviews(20, 1)]
+    for texts, message in (
+        (pairs, "takes single texts. Received pairs of texts"),
+        (alike, "two labels or more. Received: '5'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            training.train(
+                "lin2017_yelp",
+                texts,
+                texts,
+                tmp_path / "x",
+                model_overrides=SMALL,
+                verbose=0,
+            )
+        assert not (tmp_path / "x").exists()
+
+
+def test_an_unknown_dev_label(tmp_path):
+    with pytest.raises(ValueError, match="'9'"):
+        training.train(
+            "lin2017_yelp",
+            reviews(20, 1),
+            [("fine", "9")],
+            tmp_path / "x",
+            model_overrides=SMALL,
+            verbose=0,
+        )
+
+
+def test_vectors_of_another_width(tmp_path):
+    write_vectors(tmp_path / "vectors.txt", ["food", "was"])
+    with pytest.raises(ValueError, match="have 3 numbers.*embedding_dim=8"):
+        train(tmp_path / "run", vectors=tmp_path / "vectors.txt")
+    assert not (tmp_path / "run").exists()
+
+
+def test_pretrained_vectors_are_in_the_table(tmp_path):
+    write_vectors(tmp_path / "vectors.txt", ["food", "was", "unseen"])
+    model = train(
+        tmp_path / "run",
+        vectors=tmp_path / "vectors.txt",
+        training_overrides={"epochs": 1, "batch_size": 96, "min_count": None},
+        model_overrides={**WITHOUT_WIDTH, "trainable_embeddings": False},
+    )
+    words = model.preprocessor.get_vocabulary()
+    assert sorted(words) == ["", "[UNK]", "food", "was"]
+    table = array(model.get_layer("word_vectors").embeddings)
+    np.testing.assert_allclose(table[words.index("was")], [1.0, 0.5, -1.0])
+    assert model.get_layer("word_vectors").trainable_weights == []
+
+
+def test_words_without_a_pretrained_vector_get_an_induced_one(tmp_path):
+    write_vectors(tmp_path / "vectors.txt", ["food", "was", "the"])
+    arguments = {
+        "vectors": tmp_path / "vectors.txt",
+        "model_overrides": FIXED,
+        "training_overrides": {
+            "epochs": 2,
+            "batch_size": 96,
+            "induce_vectors": True,
+        },
+    }
+    model = train(tmp_path / "run", **arguments)
+    table = array(model.get_layer("word_vectors").embeddings)
+    words = model.preprocessor.get_vocabulary()
+    known = [words.index(word) for word in ("food", "was", "the")]
+    # As `write_vectors` has them.
+    np.testing.assert_allclose(
+        table[known], [[0, 0.5, -1], [1, 0.5, -1], [2, 0.5, -1]]
+    )
+    length = np.sqrt(np.square(table[known]).sum(1).mean())
+    assert len(table) > 20
+    np.testing.assert_allclose(
+        np.linalg.norm(np.delete(table, [0, 1, *known], 0), axis=1),
+        length,
+        rtol=1e-5,
+    )
+    # All known vectors share two numbers, so the others have them too.
+    assert (table[2:, 2] < 0).all()
+
+    # Induced again, they are the same.
+    arguments["training_overrides"]["epochs"] = 3
+    train(tmp_path / "whole", **arguments)
+    train(tmp_path / "run", resume=True, **arguments)
+    assert_same_run(tmp_path / "whole", tmp_path / "run")
+
+
+def test_vectors_are_not_induced_from_none(tmp_path):
+    with pytest.raises(ValueError, match="`induce_vectors` takes a file of"):
+        train(tmp_path / "run", training_overrides={"induce_vectors": True})
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "min_count, words",
+    [
+        (None, {"the", "unlucky"}),
+        (2, {"the", "unlucky", "was"}),
+        (1, {"the", "unlucky", "was", "once"}),
+    ],
+)
+def test_words_without_a_vector_that_get_one(tmp_path, min_count, words):
+    write_vectors(tmp_path / "vectors.txt", ["the", "unlucky", "unseen"])
+    texts = [("the unlucky was", "a"), ("once was the", "b")]
+    preprocessor, (table, has_vector) = training.make_preprocessor(
+        texts,
+        {"lowercase": True, "max_tokens": 9, "min_count": min_count},
+        tmp_path / "vectors.txt",
+        {},
+    )
+    vocabulary = preprocessor.get_vocabulary()
+    assert set(vocabulary[2:]) == words
+    found = {vocabulary[row] for row in np.flatnonzero(has_vector)}
+    assert found == {"the", "unlucky"}
+    assert table.shape == (len(vocabulary), 3)
+
+
+def test_a_word_that_occurs_once_has_no_vector_of_its_own():
+    texts = [("the unlucky was", "a"), ("once was the", "b")]
+    values = {"lowercase": True, "max_tokens": 9}
+    preprocessor, _ = training.make_preprocessor(texts, values, None, {})
+    assert set(preprocessor.get_vocabulary()[2:]) == {"the", "was"}
+
+
+def test_all_vectors_are_of_length_1_where_the_preset_has_it(tmp_path):
+    write_vectors(tmp_path / "vectors.txt", ["a", "."])
+    model = train_pairs(
+        tmp_path / "run", tmp_path / "vectors.txt", embedding_dim=3
+    )
+    table = array(model.get_layer("word_vectors").embeddings)
+    lengths = np.linalg.norm(table, axis=1)
+    np.testing.assert_allclose(lengths, 1, rtol=1e-5)
+    row = model.preprocessor.get_vocabulary().index(".")
+    np.testing.assert_allclose(table[row], [2 / 3, 1 / 3, -2 / 3], rtol=1e-5)

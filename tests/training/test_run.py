@@ -1,0 +1,204 @@
+import itertools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import keras
+import pytest
+
+from keras_selfattn import training
+from tests.backend import tensorflow_only
+from tests.tiny_classifier import tiny_classifier
+from tests.training.small import FIXED
+from tests.training.small import SMALL
+from tests.training.small import assert_same_run
+from tests.training.small import final_weights
+from tests.training.small import reviews
+from tests.training.small import train
+from tests.training.small import write_vectors
+
+
+def test_a_run_s_folder(run):
+    folder, model = run
+    rows = (folder / "history.csv").read_text().splitlines()
+    assert rows[0].startswith("epoch,accuracy,loss,val_accuracy,val_loss")
+    assert len(rows) == 4
+    settings = json.loads((folder / "settings.json").read_text())
+    assert settings["preset"] == "lin2017_yelp"
+    assert settings["seed"] == 0
+    assert settings["model"]["units"] == 6
+    assert settings["training"]["learning_rate"] == 0.06
+    assert (folder / "model" / "vocabulary.txt").exists()
+    assert model.labels == ["1", "2", "3", "4", "5"]
+    assert model.training_record["train_rows"] == 96
+
+
+def test_only_an_epoch_better_than_all_before_is_kept(tmp_path):
+    model = tiny_classifier()
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    run = training.Run(tmp_path / "run", settings={})
+    run.start()
+    run.restore(model, {})
+    epochs = []
+    for accuracy in (0.5, 0.2, 0.3, 0.5, 0.6):
+        run.keep(model, {"loss": 1.0, "val_accuracy": accuracy})
+        epochs.append(model.training_record["epoch"])
+    assert epochs == [1, 1, 1, 1, 5]
+
+
+def test_a_resumed_run_ends_as_the_uninterrupted_one(run, tmp_path):
+    folder = tmp_path / "resumed"
+    short = {"epochs": 1, "batch_size": 16}
+    train(folder, training_overrides=short)
+    # Whatever ran in between must not matter.
+    keras.utils.set_random_seed(99)
+    train(folder, resume=True)
+    assert_same_run(run[0], folder)
+
+
+KILLED = """
+import sys
+import keras
+from tests.training.small import train
+
+class Slow(keras.callbacks.Callback):
+    def on_train_batch_end(self, batch, logs=None):
+        print("step", flush=True)
+
+# A callback is called once in so many steps.
+overrides = {"epochs": 3, "batch_size": 16, "steps_per_execution": 1}
+train(sys.argv[1], callbacks=[Slow()], training_overrides=overrides)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("steps", [2, 9])
+def test_a_killed_run_resumes_to_the_same_weights(run, tmp_path, steps):
+    folder = tmp_path / "killed"
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(folder)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.getcwd()},
+    ) as process:
+        lines = (line for line in process.stdout if line.startswith("step"))
+        seen = len(list(itertools.islice(lines, steps)))
+        process.kill()
+    assert seen == steps
+    assert process.returncode == -signal.SIGKILL
+    train(folder, resume=True)
+    assert_same_run(run[0], folder)
+
+
+def test_data_of_a_killed_run_are_not_used(run, tmp_path):
+    folder = tmp_path / "killed"
+    (folder / "data" / "train").mkdir(parents=True)
+    (folder / "data" / "train" / "labels.npy").write_text("half")
+    train(folder)
+    assert_same_run(run[0], folder)
+    (folder / "data").mkdir()
+    train(folder, resume=True)
+    assert not (folder / "data").exists()
+
+
+def test_a_folder_is_not_overwritten(run):
+    with pytest.raises(ValueError, match="must be new.*ask to resume"):
+        train(run[0])
+
+
+def test_nothing_to_resume(tmp_path):
+    with pytest.raises(ValueError, match="no run to resume"):
+        train(tmp_path / "none", resume=True)
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_run_is_not_resumed_with_other_settings(run):
+    with pytest.raises(ValueError, match="other values of: seed"):
+        train(run[0], resume=True, seed=5)
+
+
+def with_words(texts, **words):
+    return [
+        (" ".join(words.get(word, word) for word in text.split(" ")), label)
+        for text, label in texts
+    ]
+
+
+TRAIN, DEV = reviews(96, 1), reviews(40, 2)
+
+
+@pytest.mark.parametrize(
+    "train_texts, dev_texts",
+    [
+        (TRAIN[::-1], DEV),
+        (TRAIN, DEV[:-1]),
+        # Of the same lengths and labels.
+        (with_words(TRAIN, the="was", was="the"), DEV),
+        (TRAIN, with_words(DEV, the="was")),
+        # And of the same ids.
+        (with_words(TRAIN, was="wuz"), with_words(DEV, was="wuz")),
+    ],
+    ids=["order", "fewer", "train", "dev", "words"],
+)
+def test_a_run_is_not_resumed_with_other_texts(run, train_texts, dev_texts):
+    with pytest.raises(ValueError, match="the texts it was started with"):
+        training.train(
+            "lin2017_yelp",
+            train_texts,
+            dev_texts,
+            run[0],
+            resume=True,
+            model_overrides=SMALL,
+            training_overrides={"epochs": 3, "batch_size": 16},
+            verbose=0,
+        )
+
+
+def checkpoint_of(run, folder, forget=(), **changes):
+    """A copy of a run whose checkpoint has another state."""
+    shutil.copytree(run[0], folder)
+    path = folder / "checkpoint" / "state.json"
+    state = {**json.loads(path.read_text()), **changes}
+    for name in forget:
+        del state[name]
+    path.write_text(json.dumps(state))
+    return folder
+
+
+# Runs were TensorFlow's alone at first.
+@tensorflow_only
+def test_a_checkpoint_from_before_there_were_checksums_of_texts(run, tmp_path):
+    forget = ["texts", "backend"]
+    folder = checkpoint_of(run, tmp_path / "run", forget)
+    train(folder, resume=True)
+    assert_same_run(run[0], folder)
+
+
+def test_a_run_is_not_resumed_on_another_backend(run, tmp_path):
+    folder = checkpoint_of(run, tmp_path / "run", backend="numpy")
+    with pytest.raises(ValueError, match="set KERAS_BACKEND=numpy"):
+        train(folder, resume=True)
+
+
+def test_fixed_vectors_are_not_in_the_checkpoint(tmp_path):
+    write_vectors(tmp_path / "vectors.txt", ["food", "was"])
+    arguments = {
+        "vectors": tmp_path / "vectors.txt",
+        "model_overrides": FIXED,
+        "training_overrides": {"epochs": 1, "batch_size": 96},
+    }
+    model = train(tmp_path / "run", **arguments)
+    shapes = [array.shape for array in final_weights(tmp_path / "run")]
+    assert model.get_layer("word_vectors").embeddings.shape not in shapes
+    arguments["training_overrides"] = {"epochs": 2, "batch_size": 96}
+    train(tmp_path / "whole", **arguments)
+    train(tmp_path / "run", resume=True, **arguments)
+    assert_same_run(tmp_path / "whole", tmp_path / "run")
+    arguments["training_overrides"] = {"epochs": 3, "batch_size": 96}
+    write_vectors(tmp_path / "vectors.txt", ["was", "food"])
+    with pytest.raises(ValueError, match="the word vectors it was started"):
+        train(tmp_path / "run", resume=True, **arguments)

@@ -1,0 +1,122 @@
+import math
+
+import pytest
+
+from keras_selfattn import models
+from keras_selfattn import training
+from tests.training.small import train
+
+NAN = float("nan")
+
+
+def test_a_momentum_out_of_range(tmp_path):
+    with pytest.raises(ValueError, match=r"ema_momentum.*Received.*1\.5"):
+        train(tmp_path / "x", training_overrides={"ema_momentum": 1.5})
+    assert not (tmp_path / "x").exists()
+
+
+def test_unknown_training_value(tmp_path):
+    with pytest.raises(ValueError, match="'initial_accumulator_value'"):
+        train(
+            tmp_path / "x", training_overrides={"initial_accumulator_value": 1}
+        )
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("min_count", -1),
+        ("min_count", "often"),
+        ("decay_epochs", 0),
+        ("batch_size", 0),
+        ("batch_size", None),
+        ("epochs", 0),
+        ("epochs", 2.5),
+        ("steps_per_execution", True),
+        ("lowercase", "False"),
+        ("prepend_null", 1),
+        ("ema_momentum", "slow"),
+        ("induce_vectors", "yes"),
+        ("momentum", "fast"),
+        ("momentum", 1.0),
+        ("momentum", -0.1),
+        ("momentum", NAN),
+        ("momentum", None),
+        ("nesterov", "yes"),
+        ("nesterov", 1),
+        ("learning_rate", None),
+        ("learning_rate", NAN),
+        ("learning_rate", math.inf),
+        ("learning_rate", 0.0),
+        ("learning_rate", -0.06),
+        ("learning_rate", True),
+        ("global_clipnorm", -0.5),
+        ("clipnorm", 0),
+        ("clipvalue", NAN),
+        ("weight_decay", -1e-3),
+        ("loss_scale_factor", 0.0),
+        ("gradient_accumulation_steps", 1),
+        ("gradient_accumulation_steps", 2.0),
+        ("gradient_accumulation_steps", True),
+        ("ema_momentum", 1.0),
+        ("ema_momentum", NAN),
+        ("optimizer", ["sgd"]),
+    ],
+)
+def test_a_training_value_that_cannot_be(tmp_path, name, value):
+    with pytest.raises(ValueError, match="must be.*Received") as raised:
+        train(tmp_path / "x", training_overrides={name: value})
+    assert name in str(raised.value)
+    assert repr(value) in str(raised.value)
+    assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "name", "value"),
+    [
+        ("adam", "beta_1", 1.0),
+        ("adam", "beta_2", NAN),
+        ("adam", "epsilon", 0),
+        ("adam", "amsgrad", 0),
+        ("adagrad", "initial_accumulator_value", -0.1),
+        ("adagrad", "epsilon", -1e-7),
+    ],
+)
+def test_a_value_of_another_optimizer_that_cannot_be(optimizer, name, value):
+    preset = models.get_preset("lin2017_yelp")
+    with pytest.raises(ValueError, match=f"`{name}` must be.*{name}="):
+        training.training_values(preset, {"optimizer": optimizer, name: value})
+
+
+def test_values_at_the_end_of_their_range():
+    preset = models.get_preset("lin2017_yelp")
+    for values in (
+        {"momentum": 0, "nesterov": True, "weight_decay": 0.0},
+        {"clipnorm": None, "global_clipnorm": None, "clipvalue": 1},
+        {"gradient_accumulation_steps": 2, "ema_momentum": 0.0},
+        {"optimizer": "adagrad", "initial_accumulator_value": 0},
+    ):
+        training.training_values(preset, values)
+
+
+def test_arguments_of_the_optimizer_are_training_values():
+    preset = models.get_preset("lin2017_yelp")
+    values = training.training_values(preset, {"momentum": 0.9})
+    assert values["momentum"] == 0.9
+    assert training.is_training_value("initial_accumulator_value")
+    assert not training.is_training_value("units")
+
+
+def test_another_optimizer_takes_none_of_the_preset_s_arguments():
+    preset = models.get_preset("parikh2016_snli")
+    values = training.training_values(preset, {"optimizer": "adam"})
+    assert "initial_accumulator_value" not in values
+    assert values["prepend_null"] is True
+    # Adam's own, as Keras has it; 0.05 is the preset's for Adagrad.
+    assert values["learning_rate"] == 0.001
+    given = {"optimizer": "adam", "learning_rate": 0.05}
+    values = training.training_values(preset, given)
+    assert values["learning_rate"] == 0.05
+    same = training.training_values(preset, {"optimizer": "adagrad"})
+    assert same["initial_accumulator_value"] == 0.1
+    assert same["learning_rate"] == 0.05
