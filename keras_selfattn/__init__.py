@@ -29,6 +29,7 @@ __getattr__, __dir__ = at_first_use(
         "model_card",
         "reproduction",
         "serving",
+        "sides",
         "streams",
         "training",
         "tuning",

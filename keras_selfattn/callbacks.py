@@ -18,6 +18,7 @@ from keras_selfattn import visualization
 from keras_selfattn.files import replaced_file
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.decomposable_classifier import DecomposableClassifier
+from keras_selfattn.sides import NAMES
 from keras_selfattn.streams import chunks
 from keras_selfattn.streams import several
 
@@ -200,8 +201,10 @@ class PenaltyCurves(_Probe):
         if self.attention is None:
             return {}
         scores = self.attention(features, training=False)
-        sides = scores if isinstance(scores, (list, tuple)) else [scores]
-        sides = [heads.of_words(ops.convert_to_numpy(side)) for side in sides]
+        sides = [
+            heads.of_words(ops.convert_to_numpy(side))
+            for side in keras.tree.flatten(scores)
+        ]
         return {
             f"heads/{measure.__name__}": float(
                 np.mean([measure(side).mean() for side in sides])
@@ -341,21 +344,18 @@ class EmbeddingProjector(_Probe):
     def embed(self, features):
         """The vectors of one batch, float32, side after side of each pair."""
         rows = self.embedding(features, training=False)
-        sides = rows if isinstance(rows, (list, tuple)) else [rows]
         vectors = [
-            ops.convert_to_numpy(ops.cast(side, "float32")) for side in sides
+            ops.convert_to_numpy(ops.cast(side, "float32"))
+            for side in keras.tree.flatten(rows)
         ]
         vectors = [v.mean(axis=1) if v.ndim == 3 else v for v in vectors]
         return np.stack(vectors, axis=1).reshape(-1, vectors[0].shape[-1])
 
     def metadata(self):
         """The lines of a table with a row for each vector."""
-        sides = self.embedding.output
-        one_of_a_pair = not isinstance(sides, (list, tuple))
-        if one_of_a_pair and not isinstance(self.texts[0], str):
-            yield "label\tpremise\thypothesis"
-        else:
-            yield "label\ttext"
+        vectors = keras.tree.flatten(self.embedding.output)
+        one_of_a_pair = len(vectors) < len(self.model.sides)
+        yield "\t".join(["label", *(NAMES if one_of_a_pair else ["text"])])
         for text, label in zip(self.texts, self.labels, strict=True):
             sides = [text] if isinstance(text, str) else text
             for cells in [sides] if one_of_a_pair else zip(sides):

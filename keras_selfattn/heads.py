@@ -5,6 +5,7 @@ sums to 1 over the words.
 """
 
 import numpy as np
+from keras import ops
 
 
 def of_words(scores):
@@ -14,17 +15,20 @@ def of_words(scores):
     with the mean over its features.
 
     Args:
-        scores: Array of shape `(B, heads, n)` or `(B, heads, n, D)`.
+        scores: Array or tensor of shape `(B, heads, n)` or
+            `(B, heads, n, D)`.
 
     Returns:
-        Array of shape `(B, heads, n)`, float64.
+        A float64 array, or a tensor, of shape `(B, heads, n)`.
     """
+    if ops.is_tensor(scores):
+        return ops.mean(scores, axis=-1) if len(scores.shape) == 4 else scores
     scores = np.asarray(scores, "float64")
     return scores.mean(axis=-1) if scores.ndim == 4 else scores
 
 
 def overlap(scores):
-    """The redundancy of each head: its mean overlap with the other heads.
+    """How much each head overlaps with the others, on average.
 
     The overlap of two heads `a` and `b` is the weight they share,
     `Σ_t min(a_t, b_t)`: 1 where they are equal, 0 where they have no word in

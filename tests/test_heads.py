@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from keras import ops
 
 from keras_selfattn import heads
 
@@ -48,3 +49,9 @@ def test_features_count_with_their_mean():
     scores = np.arange(8.0).reshape(1, 1, 4, 2)
     assert heads.of_words(scores).tolist() == [[[0.5, 2.5, 4.5, 6.5]]]
     assert heads.of_words(scores[..., 0]).tolist() == [[[0, 2, 4, 6]]]
+    # A served graph has tensors, which stay tensors.
+    tensor = ops.convert_to_tensor(scores, "float32")
+    found = heads.of_words(tensor)
+    assert ops.is_tensor(found)
+    assert ops.convert_to_numpy(found).tolist() == [[[0.5, 2.5, 4.5, 6.5]]]
+    assert heads.of_words(found) is found

@@ -13,6 +13,7 @@ ROOMS = (
     "files",
     "streams",
     "labels",
+    "sides",
     "layers",
     "regularizers",
     "optimizers",

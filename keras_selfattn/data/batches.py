@@ -16,10 +16,10 @@ from keras_selfattn.data.plan import spans
 from keras_selfattn.data.store import Folder
 from keras_selfattn.data.store import Memory
 from keras_selfattn.data.store import read
+from keras_selfattn.sides import of_text
 
 _STRETCH_TOKENS = 2**14
 _STRETCH_CHECKED = 2**20
-_SIDES = {1: ("",), 2: ("premise_", "hypothesis_")}
 
 
 class EncodedDataset:
@@ -88,7 +88,7 @@ class EncodedDataset:
         if first is None:
             raise ValueError("`records` must hold at least one row; got none.")
         records = itertools.chain([first], records)
-        sides = _SIDES[1 if isinstance(first[0], str) else 2]
+        sides = of_text(first[0])
         with Memory() if folder is None else Folder(folder) as store:
             lengths, ids, label_names = encode(
                 records, preprocessor, sides, labels, store

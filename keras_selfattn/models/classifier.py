@@ -11,6 +11,7 @@ from keras_selfattn.files import write_text
 from keras_selfattn.labels import plain
 from keras_selfattn.models import arguments
 from keras_selfattn.models import construction
+from keras_selfattn.sides import SENTENCE
 from keras_selfattn.streams import several
 
 CONFIG_FILE = "config.json"
@@ -19,10 +20,6 @@ PREPROCESSOR_FILE = "preprocessor.json"
 
 GROUPS = ("word vectors", "encoder", "pooling", "classifier")
 
-# What the names of the inputs of a sentence, and of a pair, begin with.
-SENTENCE = ("",)
-PAIR = ("premise_", "hypothesis_")
-
 
 class Classifier(keras.Model):
     """A functional model that gives class probabilities and its attention.
@@ -30,6 +27,8 @@ class Classifier(keras.Model):
     Subclasses build the graph and hand it over with its inner views.
 
     Attributes:
+        sides: Tuple of what the names of the inputs of each sentence begin
+            with: `("",)`, or `("premise_", "hypothesis_")` for pairs.
         preprocessor: The `keras_selfattn.text.TextPreprocessor` that turns
             text into the model's inputs, or `None`.
         labels: List of the names of the classes, or `None`. A name is a
@@ -38,6 +37,8 @@ class Classifier(keras.Model):
         training_record: Dictionary with what is known of the training, saved
             with the model.
     """
+
+    sides = SENTENCE
 
     def __new__(cls, *args, **kwargs):
         if construction.is_graph(args) and not construction.clone_of(args[1]):
@@ -147,15 +148,6 @@ class Classifier(keras.Model):
                 f"Received: {text!r}"
             )
         return parts
-
-    @property
-    def sides(self):
-        """What the names of the inputs of each sentence begin with.
-
-        A tuple: `("",)`, or `("premise_", "hypothesis_")` in a model of
-        pairs.
-        """
-        return PAIR if "premise_token_ids" in self.input else SENTENCE
 
     @property
     def gives_logits(self):

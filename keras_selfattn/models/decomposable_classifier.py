@@ -3,9 +3,9 @@ import keras
 from keras_selfattn import layers
 from keras_selfattn.layers import validation
 from keras_selfattn.models import blocks
-from keras_selfattn.models.classifier import PAIR
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.construction import constructor
+from keras_selfattn.sides import PAIR
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
@@ -73,6 +73,8 @@ class DecomposableClassifier(Classifier):
     [(1, 4, 2), (1, 2, 4)]
     """
 
+    sides = PAIR
+
     @constructor
     def __init__(
         self,
@@ -135,7 +137,7 @@ class DecomposableClassifier(Classifier):
 
         # === Functional model ===
         inputs, sides, masks, within = {}, [], [], []
-        for side in PAIR:
+        for side in self.sides:
             inputs.update(blocks.token_inputs(side, words.has_characters))
             mask = blocks.padding_mask(inputs[f"{side}token_ids"])
             sentence = projection(words(inputs, side))

@@ -3,9 +3,9 @@ from keras import ops
 
 from keras_selfattn import layers
 from keras_selfattn.models import blocks
-from keras_selfattn.models.classifier import PAIR
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.construction import constructor
+from keras_selfattn.sides import PAIR
 
 INTERACTIONS = ("gated", "heuristic")
 
@@ -57,6 +57,8 @@ class SentencePairClassifier(Classifier):
     >>> tuple(probabilities.shape)
     (1, 3)
     """
+
+    sides = PAIR
 
     @constructor
     def __init__(
@@ -126,7 +128,7 @@ class SentencePairClassifier(Classifier):
 
         # === Functional model ===
         inputs, states, masks = {}, [], []
-        for side in PAIR:
+        for side in self.sides:
             inputs.update(blocks.token_inputs(side, words.has_characters))
             mask = blocks.padding_mask(inputs[f"{side}token_ids"])
             states.append(encoder_layer(words(inputs, side), mask=mask))

@@ -2,8 +2,6 @@
 
 import keras
 
-from keras_selfattn.serving.endpoints import input_names
-
 # By function, the types that its format was seen not to multiply, or not as
 # Keras does. All other models can be written.
 REFUSED = {
@@ -39,17 +37,15 @@ def check_model(model, function):
         model: A classifier.
         function: The name of the function of `serving` that is to write it.
     """
-    for attribute in ("preprocessor", "labels"):
+    for attribute in ("preprocessor", "labels", "sides", "gives_logits"):
         if getattr(model, attribute, None) is None:
             raise ValueError(
                 f"A model that is exported needs `{attribute}`. Received "
                 f"a model whose `{attribute}` is None"
             )
-    names = input_names(model)
     texts = keras.KerasTensor((None,), "string")
     given = set(model.preprocessor.compute_output_spec(texts))
-    if len(names) == 2:
-        given = {f"{side}_{name}" for side in names for name in given}
+    given = {side + name for side in model.sides for name in given}
     wanted = {tensor.name for tensor in model.inputs}
     if not wanted <= given:
         raise ValueError(

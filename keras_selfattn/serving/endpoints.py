@@ -2,27 +2,16 @@
 
 import contextlib
 
-import keras
 import tensorflow as tf
 
-TEXT = ("text",)
-PAIR = ("premise", "hypothesis")
+from keras_selfattn import heads
+from keras_selfattn import sides
+from keras_selfattn.backends.compiled import as_probabilities
 
 
 def input_names(model):
-    """The names of the texts that one row of a model's batch has."""
-    inputs = {tensor.name for tensor in model.inputs}
-    return PAIR if "premise_token_ids" in inputs else TEXT
-
-
-def giving_probabilities(model):
-    """The model; where it gives logits, one of probabilities."""
-    # What is no classifier of this package gives probabilities.
-    if not getattr(model, "gives_logits", False):
-        return model
-    return keras.Model(
-        model.input, keras.ops.softmax(model.output), name=model.name
-    )
+    """The names of the texts in each row of a request."""
+    return sides.NAMES if len(model.sides) > 1 else ("text",)
 
 
 def endpoints(model, read=contextlib.nullcontext):
@@ -38,6 +27,7 @@ def endpoints(model, read=contextlib.nullcontext):
         are float32.
     """
     names = input_names(model)
+    is_pair = len(names) > 1
     preprocessor = model.preprocessor
     labels = tf.constant([str(label) for label in model.labels])
 
@@ -45,13 +35,17 @@ def endpoints(model, read=contextlib.nullcontext):
         return preprocessor.tokenize(text).to_tensor(default_value="")
 
     def run(view, texts):
-        features = _features(preprocessor, names, texts)
+        features = {
+            side + name: ids
+            for side, text in zip(model.sides, texts, strict=True)
+            for name, ids in preprocessor(text).items()
+        }
         with read():
             outputs = view(features, training=False)
         return tf.nest.map_structure(lambda x: tf.cast(x, tf.float32), outputs)
 
     def classify(*texts):
-        probabilities = run(probabilities_model, texts)
+        probabilities = as_probabilities(model, run(model, texts))
         return {
             "label": tf.gather(labels, tf.argmax(probabilities, axis=-1)),
             "probabilities": probabilities,
@@ -60,7 +54,7 @@ def endpoints(model, read=contextlib.nullcontext):
     # The tokenizer's ops are twice in a graph that gives tokens, but run once:
     # TensorFlow merges equal ops.
     def attend(text):
-        scores = _of_words(run(attention_model, [text]))
+        scores = heads.of_words(run(attention_model, [text]))
         return {"tokens": tokens(text), "scores": scores}
 
     def align(*texts):
@@ -71,7 +65,7 @@ def endpoints(model, read=contextlib.nullcontext):
             if "alignment_scores" in views:
                 scores = views["alignment_scores"][side]
             else:
-                scores = _of_words(views["attention_scores"][side])
+                scores = heads.of_words(views["attention_scores"][side])
             outputs[f"{name}_scores"] = scores
             if "intra_sentence_scores" in views:
                 scores = views["intra_sentence_scores"][side]
@@ -80,16 +74,15 @@ def endpoints(model, read=contextlib.nullcontext):
 
     def embed(*texts):
         embeddings = run(embedding_model, texts)
-        if names == TEXT:
+        if not is_pair:
             return {"embedding": embeddings}
         return {
             f"{name}_embedding": embedding
             for name, embedding in zip(names, embeddings, strict=True)
         }
 
-    probabilities_model = giving_probabilities(model)
     functions = {"serving_default": classify}
-    if names == TEXT:
+    if not is_pair:
         attention_model = model.attention_model()
         functions["attend"] = attend
     else:
@@ -97,29 +90,12 @@ def endpoints(model, read=contextlib.nullcontext):
         functions["align"] = align
     embedding_model = model.embedding_model()
     # Decomposable attention has an embedding of the pair, none of a sentence.
-    if names == TEXT or isinstance(embedding_model.output, (list, tuple)):
+    if not is_pair or isinstance(embedding_model.output, (list, tuple)):
         functions["embed"] = embed
     return {
         name: _checking_rows(function, names)
         for name, function in functions.items()
     }
-
-
-def _features(preprocessor, names, texts):
-    if names == TEXT:
-        return preprocessor(*texts)
-    return {
-        f"{side}_{name}": ids
-        for side, text in zip(names, texts, strict=True)
-        for name, ids in preprocessor(text).items()
-    }
-
-
-def _of_words(scores):
-    """Scores `(B, heads, n)`, also where each feature has scores of its own."""
-    if len(scores.shape) == 3:
-        return scores
-    return tf.reduce_mean(scores, axis=-1)
 
 
 def _checking_rows(function, names):
@@ -132,7 +108,7 @@ def _checking_rows(function, names):
         checks = [
             tf.debugging.Assert(
                 rows[0] > 0,
-                [f"{' and '.join(names)} must have at least one row"],
+                [f"{inputs} must have at least one row"],
             )
         ]
         if len(rows) == 2:

@@ -9,9 +9,9 @@ import tempfile
 import keras
 import tensorflow as tf
 
+from keras_selfattn.backends.compiled import as_probabilities
 from keras_selfattn.files import new_folder
 from keras_selfattn.serving.checks import check_model
-from keras_selfattn.serving.endpoints import giving_probabilities
 from keras_selfattn.serving.recurrent import without_cudnn
 from keras_selfattn.serving.storage import Storage
 from keras_selfattn.serving.tensorflow_process import in_tensorflow
@@ -156,7 +156,7 @@ def _export(name, model, folder, write):
 
 def _of_ids(model):
     """A model of ids whose output has its name in all formats."""
-    outputs = {"probabilities": giving_probabilities(model).output}
+    outputs = {"probabilities": as_probabilities(model, model.output)}
     return keras.Model(model.input, outputs, name=model.name)
 
 

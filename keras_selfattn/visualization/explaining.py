@@ -50,8 +50,9 @@ def _explain(model, texts, gold, batch_size):
         views = look(model.preprocess(texts))
         outputs = views.pop("outputs")
         labels = model.labels or [str(i) for i in range(outputs.shape[-1])]
-        make = _single if isinstance(texts[0], str) else _pair
-        columns = [texts] if make is _single else zip(*texts, strict=True)
+        is_pair = len(model.sides) > 1
+        make = _pair if is_pair else _single
+        columns = zip(*texts, strict=True) if is_pair else [texts]
         tokens = [_tokens(model.preprocessor, column) for column in columns]
         for row, (_, label) in enumerate(batch):
             yield make(

@@ -83,7 +83,7 @@ def exported(family):
 
 def rows_of(model):
     """The texts, or pairs of texts, that a model is asked."""
-    return PAIRS if "premise_token_ids" in model.input else TEXTS
+    return PAIRS if len(model.sides) > 1 else TEXTS
 
 
 def keras_answers(model, rows):

@@ -70,10 +70,11 @@ def ending_in(function):
     """Returns a tiny classifier whose probabilities go through `function`."""
     classifier = tiny_classifier()
     model = keras.Model(classifier.input, Apply(function)(classifier.output))
-    model.preprocessor = classifier.preprocessor
-    model.labels = classifier.labels
-    model.attention_model = classifier.attention_model
-    model.embedding_model = classifier.embedding_model
+    for name in (
+        *("preprocessor", "labels", "sides", "gives_logits"),
+        *("attention_model", "embedding_model"),
+    ):
+        setattr(model, name, getattr(classifier, name))
     return model
 
 
@@ -382,6 +383,10 @@ def test_models_that_cannot_be_served(tmp_path):
     model = keras.Model(unknown, unknown)
     model.preprocessor = tiny_classifier().preprocessor
     model.labels = ["a"]
+    with pytest.raises(ValueError, match="needs `sides`"):
+        serving.export(model, tmp_path)
+    model.sides = ("",)
+    model.gives_logits = False
     with pytest.raises(ValueError, match="sentence_ids"):
         serving.export(model, tmp_path)
 

@@ -360,6 +360,8 @@ class FakePreprocessor:
 class FakeModel:
     """A head that looks at everything and one that looks at the first."""
 
+    sides = ("",)
+
     def __init__(self, labels=("short", "long"), logits=False):
         self.preprocessor = FakePreprocessor()
         self.labels = None if labels is None else list(labels)

@@ -1,0 +1,12 @@
+"""The sentences that a text has: one, or the two of a pair."""
+
+NAMES = ("premise", "hypothesis")
+
+# What the names of the model's inputs for each sentence begin with.
+SENTENCE = ("",)
+PAIR = tuple(f"{name}_" for name in NAMES)
+
+
+def of_text(text):
+    """`SENTENCE` for a string, `PAIR` for anything else."""
+    return SENTENCE if isinstance(text, str) else PAIR
