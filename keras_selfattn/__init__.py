@@ -1,16 +1,17 @@
 """Self-attentive sentence embeddings as a Keras 3 model zoo."""
 
-from keras_selfattn import quiet_start
 from keras_selfattn.first_use import at_first_use
+from keras_selfattn.first_use import is_command_line
 
-quiet_start.import_tensorflow()
-
-# Loaded with the package, so that saved models find their classes.
-from keras_selfattn import layers as layers  # noqa: E402
-from keras_selfattn import models as models  # noqa: E402
-from keras_selfattn import optimizers as optimizers  # noqa: E402
-from keras_selfattn import regularizers as regularizers  # noqa: E402
-from keras_selfattn import text as text  # noqa: E402
+# The command line imports them when it is known to need them.
+if not is_command_line():
+    # Saved models find the classes of what has been imported.
+    from keras_selfattn import layers as layers
+    from keras_selfattn import models as models
+    from keras_selfattn import optimizers as optimizers
+    from keras_selfattn import regularizers as regularizers
+    from keras_selfattn import text as text
+    from keras_selfattn.models import loading as _loading  # noqa: F401
 
 __version__ = "0.1.0"
 
@@ -26,11 +27,16 @@ __getattr__, __dir__ = at_first_use(
         "first_use",
         "heads",
         "labels",
+        "layers",
         "model_card",
+        "models",
+        "optimizers",
+        "regularizers",
         "reproduction",
         "serving",
         "sides",
         "streams",
+        "text",
         "training",
         "tuning",
         "visualization",

@@ -1,6 +1,7 @@
 """Packages whose names are imported when they are first used."""
 
 import importlib
+import pathlib
 import sys
 
 
@@ -35,3 +36,16 @@ def at_first_use(package, names=(), modules=()):
         return sorted({*vars(sys.modules[package]), *places, *modules})
 
     return __getattr__, __dir__
+
+
+def is_command_line():
+    """Whether this process is `keras-selfattn` or `python -m keras_selfattn`.
+
+    A user's own `python -m` is none.
+    """
+    program = pathlib.Path(sys.argv[0]).name
+    # While a module is looked for, `sys.argv` doesn't have its name yet.
+    started = sys.orig_argv[-len(sys.argv) - 1 :][:2]
+    return program in ("keras-selfattn", "keras-selfattn.exe") or (
+        started == ["-m", "keras_selfattn"]
+    )

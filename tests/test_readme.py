@@ -126,3 +126,4 @@ def test_table_of_presets():
         for figure in preset.published.values():
             assert str(figure) in cells[1]
         assert cells[2:] == [f"{count:,}" for count in counts.values()]
+        assert preset.parameters == counts["all"]

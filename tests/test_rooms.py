@@ -32,8 +32,6 @@ ROOMS = (
     "tuning",
     "reproduction",
     "zoo",
-    "demo",
-    "quiet_start",
     "cli",
 )
 

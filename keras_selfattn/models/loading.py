@@ -7,7 +7,7 @@ from keras_selfattn.models import arguments
 from keras_selfattn.models.classifier import CONFIG_FILE
 from keras_selfattn.models.classifier import WEIGHTS_FILE
 from keras_selfattn.models.decomposable_classifier import DecomposableClassifier
-from keras_selfattn.models.presets import PRESETS
+from keras_selfattn.models.presets import get_preset
 from keras_selfattn.models.sentence_classifier import SentenceClassifier
 from keras_selfattn.models.sentence_pair_classifier import (
     SentencePairClassifier,
@@ -24,21 +24,6 @@ CLASSES = {
         DecomposableClassifier,
     )
 }
-
-
-def list_presets():
-    """The names of the presets, one a row of a paper's table."""
-    return list(PRESETS)
-
-
-def get_preset(name):
-    """The preset of a name, or `ValueError` where there is none."""
-    if name not in PRESETS:
-        raise ValueError(
-            "There is neither a preset nor a folder of that name. Presets: "
-            f"{', '.join(PRESETS)}. Received: {name!r}"
-        )
-    return PRESETS[name]
 
 
 def from_preset(name, vocabulary_size=None, num_classes=None, **overrides):

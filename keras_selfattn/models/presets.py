@@ -19,6 +19,9 @@ class Preset:
             `num_oov_indices`).
         published: Published accuracies in percent, by the name of the test
             set.
+        parameters: Integer, how many weights the model has for `num_classes`
+            classes, without those of the word vectors; `None` where nobody
+            has counted.
     """
 
     paper: str
@@ -27,6 +30,7 @@ class Preset:
     model: dict
     training: dict
     published: dict
+    parameters: int | None = None
 
     @property
     def num_classes(self):
@@ -100,6 +104,7 @@ _LIN_PRESETS = {
         _LIN_AGE,
         _LIN_AGE_TRAINING,
         {"age": 80.45},
+        37_194_905,
     ),
     "lin2017_yelp": Preset(
         LIN,
@@ -108,6 +113,7 @@ _LIN_PRESETS = {
         _LIN_STRUCTURED,
         _LIN_YELP_TRAINING,
         {"yelp": 64.21},
+        55_200_905,
     ),
     "lin2017_snli": Preset(
         LIN,
@@ -116,6 +122,7 @@ _LIN_PRESETS = {
         _LIN_SNLI,
         _LIN_SNLI_TRAINING,
         {"snli": 84.4},
+        95_152_903,
     ),
     "lin2017_age_pruned": Preset(
         LIN,
@@ -124,6 +131,7 @@ _LIN_PRESETS = {
         {**_LIN_AGE, "row_units": 25, "column_units": 20},
         _LIN_AGE_TRAINING,
         {"age": 77.32},
+        2_069_405,
     ),
     "lin2017_yelp_pruned": Preset(
         LIN,
@@ -132,6 +140,7 @@ _LIN_PRESETS = {
         {**_LIN_STRUCTURED, "row_units": 150, "column_units": 10},
         _LIN_YELP_TRAINING,
         {"yelp": 63.86},
+        4_125_905,
     ),
     "lin2017_snli_pruned": Preset(
         LIN,
@@ -140,6 +149,7 @@ _LIN_PRESETS = {
         {**_LIN_SNLI, "row_units": 300, "column_units": 10},
         _LIN_SNLI_TRAINING,
         {"snli": 83.16},
+        28_776_903,
     ),
     "lin2017_bilstm_max_age": Preset(
         LIN,
@@ -148,6 +158,7 @@ _LIN_PRESETS = {
         _LIN_BILSTM_MAX,
         _LIN_AGE_TRAINING,
         {"age": 77.40},
+        2_780_405,
     ),
     "lin2017_cnn_max_age": Preset(
         LIN,
@@ -156,6 +167,7 @@ _LIN_PRESETS = {
         _LIN_CNN_MAX,
         _LIN_AGE_TRAINING,
         {"age": 78.15},
+        1_998_605,
     ),
     "lin2017_bilstm_max_yelp": Preset(
         LIN,
@@ -164,6 +176,7 @@ _LIN_PRESETS = {
         _LIN_BILSTM_MAX,
         _LIN_YELP_TRAINING,
         {"yelp": 61.99},
+        2_780_405,
     ),
     "lin2017_cnn_max_yelp": Preset(
         LIN,
@@ -172,6 +185,7 @@ _LIN_PRESETS = {
         _LIN_CNN_MAX,
         _LIN_YELP_TRAINING,
         {"yelp": 62.05},
+        1_998_605,
     ),
 }
 
@@ -235,7 +249,8 @@ _CHEN_MULTINLI_TRAINING = {
 _CHEN_SNLI_TRAINING = {**_CHEN_MULTINLI_TRAINING, "batch_size": 128}
 
 # By corpus: the table, the class, the model, the penalty of generalized
-# pooling, the training, and the published accuracies by pooling.
+# pooling, the training, and by pooling the published accuracies and the number
+# of weights.
 _CHEN_CORPORA = {
     "snli": (
         "Table 1",
@@ -244,10 +259,10 @@ _CHEN_CORPORA = {
         _ON_PARAMETERS,
         _CHEN_SNLI_TRAINING,
         {
-            "generalized": {"snli": 86.6},
-            "max": {"snli": 85.3},
-            "mean": {"snli": 85.0},
-            "last": {"snli": 84.9},
+            "generalized": ({"snli": 86.6}, 65_201_703),
+            "max": ({"snli": 85.3}, 34_952_703),
+            "mean": ({"snli": 85.0}, 34_952_703),
+            "last": ({"snli": 84.9}, 34_952_703),
         },
     ),
     "multinli": (
@@ -257,10 +272,10 @@ _CHEN_CORPORA = {
         _ON_PARAMETERS,
         _CHEN_MULTINLI_TRAINING,
         {
-            "generalized": {"matched": 73.8, "mismatched": 74.0},
-            "max": {"matched": 73.6, "mismatched": 73.0},
-            "mean": {"matched": 71.5, "mismatched": 71.6},
-            "last": {"matched": 71.6, "mismatched": 71.9},
+            "generalized": ({"matched": 73.8, "mismatched": 74.0}, 18_478_503),
+            "max": ({"matched": 73.6, "mismatched": 73.0}, 10_914_003),
+            "mean": ({"matched": 71.5, "mismatched": 71.6}, 10_914_003),
+            "last": ({"matched": 71.6, "mismatched": 71.9}, 10_914_003),
         },
     ),
     "age": (
@@ -270,10 +285,10 @@ _CHEN_CORPORA = {
         _ON_ATTENTION,
         _CHEN_AGE_TRAINING,
         {
-            "generalized": {"age": 82.63},
-            "max": {"age": 82.30},
-            "mean": {"age": 81.78},
-            "last": {"age": 81.10},
+            "generalized": ({"age": 82.63}, 5_874_305),
+            "max": ({"age": 82.30}, 2_629_805),
+            "mean": ({"age": 81.78}, 2_629_805),
+            "last": ({"age": 81.10}, 2_629_805),
         },
     ),
     "yelp": (
@@ -283,10 +298,10 @@ _CHEN_CORPORA = {
         _ON_PARAMETERS,
         _CHEN_YELP_TRAINING,
         {
-            "generalized": {"yelp": 66.55},
-            "max": {"yelp": 65.00},
-            "mean": {"yelp": 65.30},
-            "last": {"yelp": 64.95},
+            "generalized": ({"yelp": 66.55}, 5_874_305),
+            "max": ({"yelp": 65.00}, 2_629_805),
+            "mean": ({"yelp": 65.30}, 2_629_805),
+            "last": ({"yelp": 64.95}, 2_629_805),
         },
     ),
 }
@@ -304,6 +319,7 @@ _CHEN_PRESETS = {
             },
             training,
             published,
+            parameters,
         )
     )
     for corpus, (
@@ -314,7 +330,7 @@ _CHEN_PRESETS = {
         training,
         accuracies,
     ) in _CHEN_CORPORA.items()
-    for pooling, published in accuracies.items()
+    for pooling, (published, parameters) in accuracies.items()
 }
 
 # === Parikh et al. 2016 ===
@@ -351,6 +367,7 @@ _PARIKH_PRESETS = {
         _PARIKH,
         _PARIKH_TRAINING,
         {"snli": 86.3},
+        381_803,
     ),
     "parikh2016_snli_intra": Preset(
         PARIKH,
@@ -359,7 +376,23 @@ _PARIKH_PRESETS = {
         {**_PARIKH, "intra_sentence": True},
         {**_PARIKH_TRAINING, "learning_rate": 0.025},
         {"snli": 86.8},
+        582_225,
     ),
 }
 
 PRESETS = {**_LIN_PRESETS, **_CHEN_PRESETS, **_PARIKH_PRESETS}
+
+
+def list_presets():
+    """The names of the presets, one a row of a paper's table."""
+    return list(PRESETS)
+
+
+def get_preset(name):
+    """The preset of a name, or `ValueError` where there is none."""
+    if name not in PRESETS:
+        raise ValueError(
+            "There is neither a preset nor a folder of that name. Presets: "
+            f"{', '.join(PRESETS)}. Received: {name!r}"
+        )
+    return PRESETS[name]

@@ -1,5 +1,8 @@
 """The papers' tables and figures, run again on the data given."""
 
-from keras_selfattn.reproduction.running import reproduce as reproduce
-from keras_selfattn.reproduction.tables import TABLES as TABLES
-from keras_selfattn.reproduction.tables import get_table as get_table
+from keras_selfattn.first_use import at_first_use
+
+__getattr__, __dir__ = at_first_use(
+    __name__,
+    {"running": ["reproduce"], "tables": ["TABLES", "get_table"]},
+)

@@ -13,6 +13,7 @@ import zipfile
 import pytest
 
 from keras_selfattn.cli import main
+from tests.cli.commands import fails
 
 SMALL = [
     "--preset=parikh2016_snli",
@@ -63,16 +64,6 @@ def trained(archive, tmp_path_factory):
 @pytest.fixture(scope="module")
 def run(trained):
     return trained[0]
-
-
-def fails(capsys, arguments, *parts):
-    """The command ends with code 2 and one line that has these parts."""
-    capsys.readouterr()
-    assert main([str(argument) for argument in arguments]) == 2
-    lines = capsys.readouterr().err.strip().splitlines()
-    assert len(lines) == 1
-    for part in parts:
-        assert part in lines[0]
 
 
 def test_train_reads_both_splits_of_an_archive(archive, trained):

@@ -61,7 +61,7 @@ SIZES = (
 
 CLASSES = [
     value
-    for value in vars(models).values()
+    for value in (getattr(models, name) for name in dir(models))
     if isinstance(value, type)
     and issubclass(value, models.Classifier)
     and value is not models.Classifier

@@ -6,6 +6,7 @@ import pytest
 from keras_selfattn import cli
 from keras_selfattn import reproduction
 from keras_selfattn import training
+from keras_selfattn.data import formats
 from keras_selfattn.data.generated_pairs import generate_pairs
 
 SMALL = [
@@ -109,7 +110,7 @@ def test_parts_of_an_archive(monkeypatch):
         assert len(splits) == 4
         return results
 
-    monkeypatch.setattr(cli.formats, "open_corpus", open_corpus)
+    monkeypatch.setattr(formats, "open_corpus", open_corpus)
     monkeypatch.setattr(reproduction, "reproduce", reproduce)
     monkeypatch.setattr(
         "keras_selfattn.reproduction.report.print_report", lambda results: None

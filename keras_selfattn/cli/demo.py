@@ -1,11 +1,10 @@
-"""The whole road on a generated corpus: train, evaluate, explain, serve."""
+"""The whole road on a generated corpus: `demo`."""
 
 import json
+import pathlib
 
-from keras_selfattn import evaluation
-from keras_selfattn import serving
-from keras_selfattn import training
-from keras_selfattn import visualization
+from keras_selfattn.cli.options import add_command
+from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.files import write_text
 
@@ -29,28 +28,30 @@ QUESTIONS = (
 )
 
 
-def run(folder, seed=0):
-    """Run the demo.
+def add_commands(commands):
+    parser = add_command(commands, demo)
+    parser.add_argument("--output", default="runs/demo", help="a new folder")
+    parser.add_argument("--seed", type=int, default=0)
 
-    Args:
-        folder: `pathlib.Path` of a new folder for all that it writes.
-        seed: Integer, the seed of the corpus and of the training.
 
-    Returns:
-        The `keras_selfattn.evaluation.Evaluation` on the dev texts.
-
-    Raises:
-        ValueError: if the folder exists.
-    """
-    from rich.console import Console
-
-    console = Console()
+def demo(options):
+    """Train, explain and serve, without data."""
+    folder = pathlib.Path(options.output)
     if folder.exists():
         raise ValueError(f"The folder of the demo must be new: {folder} exists")
+    start_keras()
+    from rich.console import Console
+
+    from keras_selfattn import evaluation
+    from keras_selfattn import serving
+    from keras_selfattn import training
+    from keras_selfattn import visualization
+
+    console = Console()
     data = folder / "data"
     data.mkdir(parents=True)
     console.rule("1. A generated corpus of reviews, labelled 1 to 5")
-    reviews = list(generate_reviews(TRAIN_ROWS + DEV_ROWS, seed=seed))
+    reviews = list(generate_reviews(TRAIN_ROWS + DEV_ROWS, seed=options.seed))
     splits = {"train": reviews[:TRAIN_ROWS], "dev": reviews[TRAIN_ROWS:]}
     for name, rows in splits.items():
         path = data / f"{name}.jsonl"
@@ -66,7 +67,7 @@ def run(folder, seed=0):
         pairs["train"],
         pairs["dev"],
         folder / "run",
-        seed=seed,
+        seed=options.seed,
         model_overrides=MODEL,
         training_overrides=TRAINING,
     )
@@ -95,4 +96,3 @@ def run(folder, seed=0):
     ):
         console.print(f"{label} ({row.max():.0%}): {question}")
     console.print(f"For TensorFlow Serving: {version}")
-    return result

@@ -1,0 +1,48 @@
+"""Runs one command, and tells what went wrong in one line."""
+
+import signal
+import sys
+import traceback
+
+from keras_selfattn.cli.options import PROGRAM
+from keras_selfattn.cli.parser import make_parser
+
+# What is raised where an input is at fault; all else is a fault of ours.
+_INPUT_FAULTS = (ValueError, OSError, ImportError, FloatingPointError)
+
+
+def main(arguments=None):
+    """Run one command.
+
+    Args:
+        arguments: List of strings, or `None` for those of the process.
+
+    Returns:
+        The exit code: 0; 1 where a row of a reproduction failed, or after an
+        internal error, 2 where an input is at fault, 130 where the user
+        interrupted. A terminated process ends with 143.
+    """
+    if arguments is None:
+        # As an exception, so that what is half-written is cleared away.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+        arguments = sys.argv[1:]
+    options = make_parser().parse_args(arguments)
+    options.arguments = arguments
+    try:
+        return options.run(options) or 0
+    except KeyboardInterrupt:
+        print(f"{PROGRAM}: interrupted", file=sys.stderr)
+        return 130
+    except Exception as error:
+        if options.debug:
+            traceback.print_exc()
+        message = " ".join(str(error).split())
+        code = 2
+        if not isinstance(error, _INPUT_FAULTS):
+            message = (
+                f"internal, {type(error).__name__}: {message} "
+                "(--debug shows where)"
+            )
+            code = 1
+        print(f"{PROGRAM}: error: {message}", file=sys.stderr)
+        return code

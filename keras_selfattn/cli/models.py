@@ -1,0 +1,26 @@
+"""The models that commands are given."""
+
+import pathlib
+
+from keras_selfattn.cli.starting import start_keras
+
+
+def add_model(parser):
+    parser.add_argument("model", help="folder of a run or of a model")
+
+
+def check_folder(folder):
+    """`ValueError` where there is no folder, without importing Keras."""
+    if not pathlib.Path(folder).is_dir():
+        raise ValueError(f"There is no folder of a model at {folder}")
+
+
+def load(folder):
+    """The model of a folder, which must be able to read texts."""
+    start_keras()
+    from keras_selfattn import models
+
+    model = models.from_preset(folder)
+    if model.preprocessor is None:
+        raise ValueError(f"The model in {folder} has no vocabulary")
+    return model

@@ -1,0 +1,26 @@
+"""The parser of all commands."""
+
+import argparse
+
+from keras_selfattn.cli import asking
+from keras_selfattn.cli import demo
+from keras_selfattn.cli import exporting
+from keras_selfattn.cli import listing
+from keras_selfattn.cli import reproducing
+from keras_selfattn.cli import training
+from keras_selfattn.cli.options import PROGRAM
+from keras_selfattn.cli.options import add_debug
+
+
+def make_parser():
+    """The parser, whose options hold the command's function as `run`."""
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM,
+        description="Explainable text classifiers: train, look, serve.",
+    )
+    add_debug(parser, default=False)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    # As the help lists them.
+    for family in (training, asking, exporting, reproducing, listing, demo):
+        family.add_commands(commands)
+    return parser

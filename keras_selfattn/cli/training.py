@@ -1,0 +1,174 @@
+"""Commands that train: `train` and `tune`."""
+
+from keras_selfattn import zoo
+from keras_selfattn.cli import corpora
+from keras_selfattn.cli.options import PROGRAM
+from keras_selfattn.cli.options import add_command
+from keras_selfattn.cli.options import add_training
+from keras_selfattn.cli.options import choices
+from keras_selfattn.cli.options import overrides
+from keras_selfattn.models.presets import get_preset
+
+
+def add_commands(commands):
+    parser = add_command(commands, train)
+    parser.add_argument(
+        "data",
+        help="training texts: .jsonl, .csv or .tsv, or the .zip archive of "
+        "SNLI or MultiNLI as downloaded, or PAN's folder of authors",
+    )
+    parser.add_argument(
+        "--dev", help="dev texts; by default those in the same archive"
+    )
+    parser.add_argument(
+        "--output", required=True, help="folder of the run, a new one"
+    )
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument("--preset", default="lin2017_yelp")
+    chosen.add_argument(
+        "--recipe", help="a preset with all settings, of the model zoo"
+    )
+    _add_shared(parser, "run")
+    parser.add_argument(
+        "--seed", type=int, help="(default: 0, or the recipe's)"
+    )
+
+    parser = add_command(commands, tune)
+    parser.add_argument("data", help="training texts, as for train")
+    parser.add_argument("--dev", help="dev texts, as for train")
+    parser.add_argument(
+        "--output", required=True, help="folder of the search, a new one"
+    )
+    parser.add_argument("--preset", default="lin2017_yelp")
+    parser.add_argument(
+        "--tuner",
+        choices=("random", "hyperband", "grid", "bayesian"),
+        default="random",
+    )
+    parser.add_argument(
+        "--trials", type=int, help="at most (default: 20, or by --time alone)"
+    )
+    parser.add_argument(
+        "--time", type=float, metavar="MINUTES", help="how long at most"
+    )
+    parser.add_argument(
+        "--search",
+        metavar="NAME=[VALUE,...]",
+        action="append",
+        default=[],
+        type=choices,
+        help="values to search of an argument, such as units=[50,100]",
+    )
+    parser.add_argument(
+        "--only",
+        action="store_true",
+        help="search nothing but what --search names",
+    )
+    _add_shared(parser, "search")
+    parser.add_argument("--seed", type=int, default=0)
+
+
+def _add_shared(parser, output):
+    corpora.add_columns(parser)
+    parser.add_argument(
+        "--dev-split", metavar="NAME", help="of the dev texts (default: dev)"
+    )
+    add_training(parser)
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help=f"go on with the {output} in --output",
+    )
+
+
+def train(options):
+    """Train a preset on labelled texts."""
+    recipe = zoo.Recipe(options.preset)
+    if options.recipe is not None:
+        recipe = zoo.get_recipe(options.recipe)
+    get_preset(recipe.preset)
+    corpus, dev_corpus = _open_corpora(options)
+    model_overrides, training_overrides = overrides(options)
+    from keras_selfattn import training
+
+    model = training.train(
+        recipe.preset,
+        corpus,
+        dev_corpus,
+        options.output,
+        vectors=options.vectors,
+        seed=recipe.seed if options.seed is None else options.seed,
+        resume=options.resume,
+        model_overrides={**recipe.model, **model_overrides},
+        training_overrides={**recipe.training, **training_overrides},
+    )
+    _report(model, options, corpus, dev_corpus, recipe)
+
+
+def tune(options):
+    """Search a preset's arguments, by KerasTuner."""
+    searched = dict(options.search)
+    get_preset(options.preset)
+    corpus, dev_corpus = _open_corpora(options)
+    model_overrides, training_overrides = overrides(options)
+    from keras_selfattn import tuning
+
+    fixed = {
+        # A list would be searched.
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in {**model_overrides, **training_overrides}.items()
+    }
+    epochs = fixed.pop("epochs", None)
+    if both := sorted(fixed.keys() & searched.keys()):
+        raise ValueError(f"Both set and to be searched: {', '.join(both)}")
+    model = tuning.search(
+        options.preset,
+        corpus,
+        dev_corpus,
+        options.output,
+        tuner=options.tuner,
+        trials=options.trials,
+        minutes=options.time,
+        epochs=epochs,
+        vectors=options.vectors,
+        seed=options.seed,
+        arguments={**fixed, **searched},
+        papers_space=not options.only,
+        resume=options.resume,
+    )
+    _report(model, options, corpus, dev_corpus, zoo.Recipe(options.preset))
+
+
+def _open_corpora(options):
+    corpora.check_dev(options, options.data)
+    return (
+        corpora.open_split(options.data, options, options.split, "train"),
+        corpora.open_split(
+            options.dev or options.data, options, options.dev_split, "dev"
+        ),
+    )
+
+
+def _report(model, options, corpus, dev_corpus, recipe):
+    corpora.report_left_out(corpus, dev_corpus)
+    # A worker of a search leaves the model to its chief.
+    if model is None:
+        return
+    from keras_selfattn.data.fingerprint import fingerprint
+    from keras_selfattn.evaluation import evaluate
+    from keras_selfattn.model_card import write_model_card
+
+    write_model_card(
+        options.output,
+        model,
+        evaluate(model, dev_corpus),
+        {"train": fingerprint(corpus), "dev": fingerprint(dev_corpus)},
+        command=[PROGRAM, *options.arguments],
+        licence=recipe.licence,
+        limits=recipe.limits,
+    )
+    record = model.training_record
+    print(
+        f"Best dev accuracy {record['dev_accuracy']:.2%} after epoch "
+        f"{record['epoch']}; the model is in {options.output}"
+    )

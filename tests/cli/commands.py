@@ -1,0 +1,49 @@
+"""Commands that tests give, and what they expect of them."""
+
+import json
+
+from keras_selfattn.cli import main
+from keras_selfattn.data.generated import generate_reviews
+
+SMALL = [
+    "--epochs=1",
+    "--batch-size=16",
+    "--set=units=6",
+    "--set=embedding_dim=8",
+    "--set=attention_dim=5",
+    "--set=num_heads=2",
+    "--set=hidden_units=8",
+]
+
+
+def write_reviews(path, size, seed):
+    rows = [
+        {"review": r.text, "stars": float(r.label)}
+        for r in generate_reviews(size, seed=seed)
+    ]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def train_arguments(data, output, *more):
+    return [
+        "train",
+        str(data / "train.jsonl"),
+        f"--dev={data / 'dev.jsonl'}",
+        f"--output={output}",
+        "--text=review",
+        "--label=stars",
+        *SMALL,
+        *more,
+    ]
+
+
+def fails(capsys, arguments, *parts):
+    """The command ends with code 2 and one line that has these parts."""
+    capsys.readouterr()
+    assert main([str(argument) for argument in arguments]) == 2
+    lines = capsys.readouterr().err.strip().splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("keras-selfattn: error: ")
+    for part in parts:
+        assert part in lines[0]

@@ -1,0 +1,22 @@
+import pytest
+
+from keras_selfattn.cli import main
+from keras_selfattn.cli import make_parser
+from tests.cli.commands import train_arguments
+
+
+def test_values_in_json_in_python_s_spelling_and_strings():
+    texts = ["true", "False", "None", "null", "[3, 4]", "0.5", "max", "falsely"]
+    arguments = [f"--set=x={text}" for text in texts]
+    options = make_parser().parse_args(
+        ["train", "texts.csv", "--output=run", *arguments]
+    )
+    values = [value for _, value in options.set]
+    assert values == [True, False, None, None, [3, 4], 0.5, "max", "falsely"]
+
+
+def test_a_setting_without_a_value(data, tmp_path, capsys):
+    with pytest.raises(SystemExit) as raised:
+        main(train_arguments(data, tmp_path / "run", "--set=units"))
+    assert raised.value.code == 2
+    assert "NAME=VALUE" in capsys.readouterr().err
