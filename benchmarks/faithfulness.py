@@ -4,7 +4,7 @@
 
 trains the model of `lin2017_yelp`, made small, with its penalty and without,
 on generated reviews, over several seeds, and prints figure 3 of Lin et al. in
-numbers: how redundant the heads are, how well attention finds the words that
+numbers: how much the heads overlap, how well attention finds the words that
 decide, and what is lost without the words that it finds, beside random words
 and the gradient.
 """
@@ -75,7 +75,7 @@ def main(arguments=None):
 
 
 def print_heads(results):
-    """Print accuracy and redundancy of each penalty's models."""
+    """Print accuracy and overlap of each penalty's models."""
     print_table(
         ["penalty", "dev accuracy %", "overlap of heads %", "effective heads"],
         [

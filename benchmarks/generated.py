@@ -51,7 +51,7 @@ def attention_on_deciding_words(model, reviews):
         overall.append(explanation.overall[deciding].sum())
         best.append(by_head.max())
         even.append(len(deciding) / len(explanation.tokens))
-        overlap.append(explanation.redundancy)
+        overlap.append(explanation.overlap)
     return tuple(map(np.mean, (overall, best, even, overlap)))
 
 

@@ -92,20 +92,33 @@ def evaluate(model, records, batch_size=64):
     """
     classes = len(model.labels)
     confusion = np.zeros((classes, classes), dtype="int64")
-    gold = []
-
-    def texts():
-        for (text, _), label_id in with_label_ids(records, model.labels):
-            gold.append(label_id)
-            yield text
-
-    for _, probabilities in predict(model, texts(), batch_size):
-        predicted = probabilities.argmax(axis=-1)
-        np.add.at(confusion, (gold[: len(predicted)], predicted), 1)
-        del gold[: len(predicted)]
+    for label_ids, probabilities in answers(records, model, batch_size):
+        np.add.at(confusion, (label_ids, probabilities.argmax(axis=-1)), 1)
     if not confusion.sum():
         raise ValueError("There is nothing to evaluate: no text was given")
     return Evaluation(list(model.labels), confusion)
+
+
+def answers(records, model, batch_size=64):
+    """The labels of texts beside what a classifier answers.
+
+    Args:
+        records: Iterable of `(text, label)`.
+        model: A classifier with its `preprocessor` and `labels`.
+        batch_size: Integer.
+
+    Yields:
+        For each batch, the list of the numbers of its labels and the float32
+        array of probabilities, of shape `(B, num_classes)`.
+
+    Raises:
+        ValueError: if there is a label that the model does not know.
+    """
+    answer = compiled.probabilities(model)
+    for batch in chunks(with_label_ids(records, model.labels), batch_size):
+        texts = [record[0] for record, _ in batch]
+        label_ids = [label_id for _, label_id in batch]
+        yield label_ids, answer(model.preprocess(texts))
 
 
 def with_label_ids(records, labels):

@@ -143,7 +143,7 @@ def measure(model, records, shares=SHARES, batch_size=64, seed=0):
     reader = Reader(model)
     totals = _Totals()
     random = np.random.default_rng(seed)
-    for batch in chunks(_numbered(records, model.labels), batch_size):
+    for batch in chunks(with_label_ids(records, model.labels), batch_size):
         _measure_batch(reader, batch, shares, random, totals)
     if not totals.counts:
         raise ValueError("There is nothing to measure: no text was given")
@@ -193,15 +193,9 @@ class _Totals:
         )
 
 
-def _numbered(records, labels):
-    for record, label_id in with_label_ids(records, labels):
-        yield record[0], label_id, getattr(record, "deciding", None)
-
-
 def _measure_batch(reader, batch, shares, random, totals):
-    texts, gold, deciding = zip(*batch, strict=True)
-    gold = np.array(gold)
-    features = reader.read(texts)
+    records, label_ids = zip(*batch, strict=True)
+    features = reader.read([record[0] for record in records])
     outputs, scores, gradients = reader.look(features)
     words, always = [], []
     for side in reader.split(features):
@@ -224,7 +218,7 @@ def _measure_batch(reader, batch, shares, random, totals):
     predicted = outputs.argmax(axis=-1)
     rows = np.arange(len(batch))
     confidence = outputs[rows, predicted]
-    right = (predicted == gold).astype(float)
+    right = (predicted == label_ids).astype(float)
     totals.add("accuracy", right)
     for side in scores if reader.has_heads else ():
         totals.add("head_overlap", heads.overlap(side).mean(axis=-1))
@@ -250,10 +244,11 @@ def _measure_batch(reader, batch, shares, random, totals):
             )
             totals.add(
                 (method, share, accuracy),
-                right - (left.argmax(axis=-1) == gold),
+                right - (left.argmax(axis=-1) == label_ids),
             )
 
-    for row, positions in enumerate(deciding):
+    for row, record in enumerate(records):
+        positions = getattr(record, "deciding", None)
         if positions is None:
             continue
         for number, of_side in enumerate(

@@ -1,6 +1,5 @@
 """Runs the rows of a table, each seed in a folder of its own."""
 
-import collections
 import csv
 import gc
 import json
@@ -340,19 +339,10 @@ def measure(model, splits):
 
 def right_answers(model, records):
     """Which texts of each class are answered rightly, as ones and zeros."""
-    gold = collections.deque()
-
-    def texts():
-        for (text, _), label_id in evaluation.with_label_ids(
-            records, model.labels
-        ):
-            gold.append(label_id)
-            yield text
-
     right = [[] for _ in model.labels]
-    for _, probabilities in evaluation.predict(model, texts()):
-        for answer in probabilities.argmax(axis=-1):
-            label_id = gold.popleft()
+    for label_ids, probabilities in evaluation.answers(records, model):
+        found = probabilities.argmax(axis=-1)
+        for label_id, answer in zip(label_ids, found, strict=True):
             right[label_id].append("01"[int(answer == label_id)])
     return {
         str(label): "".join(signs)

@@ -5,11 +5,11 @@ import itertools
 
 import numpy as np
 
-from keras_selfattn.evaluation import predict
-from keras_selfattn.evaluation import with_label_ids
+from keras_selfattn.evaluation import answers
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.serving.bfloat16 import Bfloat16Classifier
 from keras_selfattn.serving.int8 import Int8Classifier
+from keras_selfattn.streams import several
 
 PRECISIONS = ("bfloat16", "int8")
 # Of accuracy, as a share.
@@ -100,29 +100,21 @@ def compare(model, reduced, records, batch_size=64):
         ValueError: If there are no records, or a label that the model does
             not know.
     """
-    gold = []
-
-    def texts():
-        for (text, _), label_id in with_label_ids(records, model.labels):
-            gold.append(label_id)
-            yield text
-
-    ours, theirs = itertools.tee(texts())
-    right, reduced_right, same, difference = 0, 0, 0, 0.0
+    # Side by side, so that no more than a batch is held.
+    ours, theirs = itertools.tee(several(records))
     batches = zip(
-        predict(model, ours, batch_size),
-        predict(reduced, theirs, batch_size),
+        answers(ours, model, batch_size),
+        answers(theirs, reduced, batch_size),
         strict=True,
     )
-    rows = 0
-    for (_, full), (_, few) in batches:
-        expected = np.array(gold[rows : rows + len(full)])
-        answers, reduced_answers = full.argmax(axis=-1), few.argmax(axis=-1)
-        right += np.sum(answers == expected)
-        reduced_right += np.sum(reduced_answers == expected)
-        same += np.sum(answers == reduced_answers)
+    rows, right, reduced_right, same, difference = 0, 0, 0, 0, 0.0
+    for (label_ids, full), (_, few) in batches:
+        found, reduced_found = full.argmax(axis=-1), few.argmax(axis=-1)
+        rows += len(label_ids)
+        right += np.sum(found == label_ids)
+        reduced_right += np.sum(reduced_found == label_ids)
+        same += np.sum(found == reduced_found)
         difference = max(difference, float(np.abs(full - few).max()))
-        rows += len(full)
     if not rows:
         raise ValueError("There is nothing to compare: no text was given")
     return Comparison(

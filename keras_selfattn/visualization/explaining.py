@@ -9,17 +9,20 @@ from keras_selfattn.streams import several
 from keras_selfattn.visualization.explanation import AlignmentExplanation
 from keras_selfattn.visualization.explanation import Explanation
 from keras_selfattn.visualization.explanation import PairExplanation
+from keras_selfattn.visualization.prediction import accepts_gold
 from keras_selfattn.visualization.sentence import Sentence
 
 
-def explain(model, texts, gold=None, batch_size=32):
+@accepts_gold("labels")
+def explain(model, texts, labels=None, batch_size=32):
     """Yields an explanation of each text, one batch in memory at a time.
 
     Args:
         model: a `keras_selfattn.models.Classifier` with a preprocessor.
         texts: iterable of str or, for a model of pairs, of pairs of str.
-        gold: iterable of the true labels, as long as `texts`, or None. They
-            are compared with `model.labels` by value or as text.
+        labels: iterable of the true labels, as long as `texts`, or None.
+            They are compared with `model.labels` by value or as text. The
+            older name `gold` is accepted too.
         batch_size: int, how many texts the model sees at once.
 
     Returns:
@@ -29,7 +32,7 @@ def explain(model, texts, gold=None, batch_size=32):
 
     Raises:
         ValueError: if `texts` is a single str, `batch_size` is not positive,
-            `gold` is shorter or longer than `texts`, the model has no
+            `labels` is shorter or longer than `texts`, the model has no
             preprocessor, or pairs come where it takes single texts.
     """
     texts = several(texts)
@@ -40,16 +43,16 @@ def explain(model, texts, gold=None, batch_size=32):
             "Expected a model with a preprocessor to read texts, got one whose "
             "preprocessor is None"
         )
-    return _explain(model, texts, gold, batch_size)
+    return _explain(model, texts, labels, batch_size)
 
 
-def _explain(model, texts, gold, batch_size):
+def _explain(model, texts, labels, batch_size):
     look = compiled.explanations(model)
-    for batch in chunks(_rows(texts, gold), batch_size):
+    for batch in chunks(_rows(texts, labels), batch_size):
         texts = [text for text, _ in batch]
         views = look(model.preprocess(texts))
         outputs = views.pop("outputs")
-        labels = model.labels or [str(i) for i in range(outputs.shape[-1])]
+        names = model.labels or [str(i) for i in range(outputs.shape[-1])]
         is_pair = len(model.sides) > 1
         make = _pair if is_pair else _single
         columns = zip(*texts, strict=True) if is_pair else [texts]
@@ -60,8 +63,8 @@ def _explain(model, texts, gold, batch_size):
                 [side[row] for side in tokens],
                 {name: _row(scores, row) for name, scores in views.items()},
                 probabilities=outputs[row],
-                labels=list(labels),
-                gold=label,
+                labels=list(names),
+                label=label,
             )
 
 
@@ -125,16 +128,15 @@ def _of_heads(scores, size):
     return {"scores": heads.of_words(scores[None])[0], "features": scores}
 
 
-def _rows(texts, gold):
-    if gold is None:
+def _rows(texts, labels):
+    if labels is None:
         yield from ((text, None) for text in texts)
         return
     missing = object()
-    for text, label in itertools.zip_longest(texts, gold, fillvalue=missing):
+    for text, label in itertools.zip_longest(texts, labels, fillvalue=missing):
         if text is missing or label is missing:
-            short = "texts" if text is missing else "gold"
+            fewer = "texts" if text is missing else "labels"
             raise ValueError(
-                "Expected as many gold labels as texts, but there are fewer "
-                f"{short}"
+                f"Expected as many labels as texts. Received: fewer {fewer}"
             )
         yield text, label

@@ -3,9 +3,11 @@
 import dataclasses
 
 from keras_selfattn.visualization.prediction import Prediction
+from keras_selfattn.visualization.prediction import accepts_gold
 from keras_selfattn.visualization.sentence import Sentence
 
 
+@accepts_gold("label")
 @dataclasses.dataclass(eq=False)
 class Explanation(Prediction, Sentence):
     """A prediction for one text with the attention scores behind it.
@@ -20,7 +22,7 @@ class Explanation(Prediction, Sentence):
             every row sums to 1.
         probabilities: array `(classes,)`.
         labels: list of the names of the classes.
-        gold: the true label, or None where it is not known.
+        label: the true label, or None where it is not known.
         features: array `(heads, n, D)`, the weight of each word for each
             feature, where the model weighs features by themselves, or None.
 
@@ -37,13 +39,13 @@ class Explanation(Prediction, Sentence):
     ...     scores=np.array([[1.0, 0.0], [0.5, 0.5]]),
     ...     probabilities=np.array([0.2, 0.8]),
     ...     labels=["bad", "good"],
-    ...     gold="good",
+    ...     label="good",
     ... )
     >>> seen.predicted, seen.correct, seen.confidence
     ('good', True, 0.8)
     >>> seen.overall
     array([0.75, 0.25])
-    >>> seen.redundancy, seen.penalty
+    >>> seen.overlap, seen.penalty
     (0.5, 0.75)
 
     References:
@@ -67,6 +69,7 @@ class _Pair:
     hypothesis: Sentence
 
 
+@accepts_gold("label")
 @dataclasses.dataclass(eq=False)
 class PairExplanation(Prediction, _Pair):
     """A prediction for a pair, with the heads that read each sentence.
@@ -76,7 +79,7 @@ class PairExplanation(Prediction, _Pair):
         hypothesis: `Sentence` with as many heads.
         probabilities: array `(classes,)`.
         labels: list of the names of the classes.
-        gold: the true label, or None where it is not known.
+        label: the true label, or None where it is not known.
 
     Raises:
         ValueError: if the shapes do not fit together, or a probability is
@@ -121,6 +124,7 @@ class PairExplanation(Prediction, _Pair):
         return {"premise": self.premise, "hypothesis": self.hypothesis}
 
 
+@accepts_gold("label")
 @dataclasses.dataclass(eq=False)
 class AlignmentExplanation(PairExplanation):
     """A prediction for a pair whose words look at each other.
@@ -132,7 +136,7 @@ class AlignmentExplanation(PairExplanation):
             each word of the premise looks at it.
         probabilities: array `(classes,)`.
         labels: list of the names of the classes.
-        gold: the true label, or None where it is not known.
+        label: the true label, or None where it is not known.
 
     Raises:
         ValueError: if the shapes do not fit together, or a probability is

@@ -55,8 +55,8 @@ def _heads(sentence):
     fulls = full_shade(columns)
     rows = ["".join(map(_cell, row, fulls)) for row in columns.T]
     return _table(
-        f"{len(weights)} words × {len(order)} heads, redundancy "
-        f"{sentence.redundancy:.2f}, penalty {sentence.penalty:.2f}",
+        f"{len(weights)} words × {len(order)} heads, overlap "
+        f"{sentence.overlap:.2f}, penalty {sentence.penalty:.2f}",
         "<th>overall</th>" + "".join(f"<th>{i + 1}</th>" for i in order),
         sentence.words,
         rows,
@@ -136,8 +136,8 @@ def _verdict(explanation):
         f"Predicted <b><bdi>{escape(explanation.predicted)}</bdi></b> "
         f"({explanation.confidence:.0%})"
     )
-    if explanation.gold is not None and explanation.correct:
+    if explanation.label is not None and explanation.correct:
         line += " ✓ right"
-    elif explanation.gold is not None:
-        line += f" ✗ wrong, truly <b><bdi>{escape(explanation.gold)}</bdi></b>"
+    elif explanation.label is not None:
+        line += f" ✗ wrong, truly <b><bdi>{escape(explanation.label)}</bdi></b>"
     return line

@@ -362,7 +362,7 @@
   });
 
   const keys = cards.map((card, given) => ({
-    card, given, predicted: card.dataset.predicted, gold: card.dataset.gold,
+    card, given, predicted: card.dataset.predicted, label: card.dataset.label,
     outcome: card.dataset.outcome, confidence: Number(card.dataset.confidence),
   }));
   const surest = (a, b) => b.confidence - a.confidence || a.given - b.given;
@@ -380,7 +380,7 @@
     let shown = 0;
     for (const key of keys) {
       const keep = key.confidence >= low && key.confidence < high
-        && ["predicted", "gold", "outcome"].every((name) =>
+        && ["predicted", "label", "outcome"].every((name) =>
           !$(name).value || $(name).value === key[name]);
       key.card.hidden = !keep;
       shown += keep;

@@ -80,7 +80,7 @@ class _Totals:
         self.texts += 1
         if len(explanation.sides()) > 1:
             self.name = "pair"
-        self.known += explanation.gold is not None
+        self.known += explanation.label is not None
         self.right += bool(explanation.correct)
         if explanation.has_heads:
             for side in explanation.sides().values():
@@ -149,7 +149,7 @@ def _top(title, labels, heads, first):
 <form id="filters" hidden>
 <label>Predicted <select id="predicted"><option value="">any</option>{classes}
 </select></label>
-<label class="known">True <select id="gold"><option value="">any</option>
+<label class="known">True <select id="label"><option value="">any</option>
 {classes}</select></label>
 <label class="known">Outcome <select id="outcome">
 <option value="">any</option><option value="wrong">wrong</option>
@@ -270,10 +270,10 @@ def _three_digits(value):
 
 def _card(explanation, number):
     labels = list(explanation.labels)
-    gold = explanation.gold
+    label = explanation.label
     data = {
         "predicted": labels.index(explanation.predicted),
-        "gold": labels.index(gold) if gold in labels else "",
+        "label": labels.index(label) if label in labels else "",
         "outcome": {None: "", True: "right", False: "wrong"}[
             explanation.correct
         ],
@@ -354,11 +354,11 @@ def _steps(shown, spans):
 
 def _verdict(explanation):
     predicted = f"<b><bdi>{escape(explanation.predicted)}</bdi></b>"
-    if explanation.gold is None:
+    if explanation.label is None:
         return f"Predicted {predicted}"
     if explanation.correct:
         return f'Predicted {predicted} <span class="right">✓ right</span>'
     return (
         f'Predicted {predicted} <span class="wrong">✗ wrong</span> '
-        f"truly <b><bdi>{escape(explanation.gold)}</bdi></b>"
+        f"truly <b><bdi>{escape(explanation.label)}</bdi></b>"
     )

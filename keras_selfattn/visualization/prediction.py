@@ -1,11 +1,36 @@
 """What a classifier answered, and how the answer shows itself."""
 
 import dataclasses
+import functools
 
 import numpy as np
 
 from keras_selfattn.labels import Finder
 from keras_selfattn.visualization.sentence import check_weights
+
+
+def accepts_gold(name):
+    """Decorates a function or class that once called an argument `gold`.
+
+    Args:
+        name: The name that the argument has now.
+    """
+
+    def decorate(function):
+        if isinstance(function, type):
+            function.__init__ = decorate(function.__init__)
+            return function
+
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            if "gold" in kwargs:
+                # Python refuses an argument that is given by both names.
+                return function(*args, **{name: kwargs.pop("gold")}, **kwargs)
+            return function(*args, **kwargs)
+
+        return call
+
+    return decorate
 
 
 @dataclasses.dataclass(eq=False)
@@ -18,13 +43,18 @@ class Prediction:
     Args:
         probabilities: array `(classes,)`.
         labels: list of the names of the classes.
-        gold: the true label, or None where it is not known. It is one of
-            `labels` if it has the value or the text of one.
+        label: the true label, or None where it is not known. It is one of
+            `labels` if it has the value or the text of one. Its older name
+            `gold` is accepted too.
+
+    Raises:
+        ValueError: if the shapes do not fit together, or a probability is
+            negative or not finite.
     """
 
     probabilities: np.ndarray
     labels: list
-    gold: str | float | None = None
+    label: str | float | None = None
 
     def __post_init__(self):
         self.probabilities = np.asarray(self.probabilities, "float64")
@@ -34,9 +64,14 @@ class Prediction:
                 f"for each label, got {self.probabilities.shape}."
             )
         check_weights(self.probabilities, "probabilities")
-        known = Finder(self.labels)(self.gold)
+        known = Finder(self.labels)(self.label)
         if known is not None:
-            self.gold = self.labels[known]
+            self.label = self.labels[known]
+
+    @property
+    def gold(self):
+        """The older name of `label`."""
+        return self.label
 
     @property
     def predicted(self):
@@ -51,7 +86,7 @@ class Prediction:
     @property
     def correct(self):
         """Whether the prediction is the true label; None if not known."""
-        return None if self.gold is None else self.predicted == self.gold
+        return None if self.label is None else self.predicted == self.label
 
     def render(self, console=None):
         """Prints the views: words by overall weight, then weight by weight.

@@ -99,9 +99,14 @@ class Sentence:
         return heads.penalty(self.scores)
 
     @property
-    def redundancy(self):
+    def overlap(self):
         """The mean overlap of all pairs of heads, from 0 to 1."""
         return float(self.head_overlap.mean())
+
+    @property
+    def redundancy(self):
+        """The older name of `overlap`."""
+        return self.overlap
 
     @property
     def penalty(self):

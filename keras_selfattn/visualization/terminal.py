@@ -61,10 +61,10 @@ def _verdict(explanation):
     line = Text("Predicted ")
     line.append(clean(explanation.predicted), "bold")
     line.append(f" ({explanation.confidence:.0%})")
-    if explanation.gold is not None:
+    if explanation.label is not None:
         line.append(", right" if explanation.correct else ", WRONG: truly ")
         if not explanation.correct:
-            line.append(clean(explanation.gold), "bold")
+            line.append(clean(explanation.label), "bold")
     return line
 
 
@@ -95,7 +95,7 @@ def _legend(explanation, coloured, marks, has_heads):
     line.append(f"{full_shade(explanation.overall):.1%}")
     if has_heads:
         dot = " · " if marks == BLOCKS else ", "
-        line.append(f"{dot}redundancy {explanation.redundancy:.2f}")
+        line.append(f"{dot}overlap {explanation.overlap:.2f}")
         line.append(f"{dot}penalty {explanation.penalty:.2f}")
     return line
 

@@ -18,8 +18,8 @@ from tests.same_weights import draw_weights
 from tests.tiny_classifier import tiny_classifier
 
 
-class Pair(typing.NamedTuple):
-    texts: tuple
+class Record(typing.NamedTuple):
+    text: str | tuple
     label: str
     deciding: tuple
 
@@ -110,7 +110,7 @@ class Stub:
 def test_losses_and_agreement_by_hand():
     totals = measuring._Totals()
     # 2 + 5 + 1 = 8: the second class with 0.8. 3 alone: the first with 0.7.
-    batch = [("2 5 1", 1, (1, 2)), ("3", 1, None)]
+    batch = [(Record("2 5 1", "b", (1, 2)), 1), (("3", "b"), 1)]
     random = np.random.default_rng(0)
     measuring._measure_batch(Stub(), batch, (0.5,), random, totals)
 
@@ -220,7 +220,7 @@ def test_faithfulness_of_pairs(make):
     model = make()
 
     def measured(size):
-        data = [Pair(pair, "b", ((0,), (0, 1))) for pair in PAIRS]
+        data = [Record(pair, "b", ((0,), (0, 1))) for pair in PAIRS]
         return faithfulness.measure(model, data, (0.5,), size, seed=2)
 
     first, second = measured(1), measured(3)
@@ -309,7 +309,7 @@ def test_words_that_decide_beyond_those_that_are_read_are_counted():
 
     def measured(*deciding):
         data = [
-            Pair(text, "two", words)
+            Record(text, "two", words)
             for text, words in zip(texts, deciding, strict=True)
         ]
         return faithfulness.measure(model, data, (0.5,))

@@ -69,15 +69,15 @@ def show(tmp_path):
 
 def three(**arguments):
     return [
-        explanation("a b", gold="bad", probabilities=[0.25, 0.75]),
-        explanation("c 😍", gold="bad", probabilities=[0.9, 0.1]),
-        explanation("e f", gold="good", probabilities=[0.4, 0.6]),
+        explanation("a b", label="bad", probabilities=[0.25, 0.75]),
+        explanation("c 😍", label="bad", probabilities=[0.9, 0.1]),
+        explanation("e f", label="good", probabilities=[0.4, 0.6]),
     ]
 
 
 def test_hostile_text_stays_text(show):
     hostile = explanation(
-        HOSTILE, labels=["x", "</option></select><script>y"], gold="x<!--"
+        HOSTILE, labels=["x", "</option></select><script>y"], label="x<!--"
     )
     page = show([hostile, hostile])
     assert page.run("return texts('.text')") == [HOSTILE] * 2
@@ -115,7 +115,7 @@ def test_filtering(show):
         ("outcome", "wrong", "t1"),
         ("outcome", "right", "t2 t3"),
         ("predicted", "1", "t1 t3"),
-        ("gold", "0", "t1 t2"),
+        ("label", "0", "t1 t2"),
         ("confidence", "0.5 0.7", "t3"),
         ("confidence", "0.9 1.1", "t2"),
     ):
@@ -181,7 +181,7 @@ def test_the_keyboard_reaches_everything(show):
         if here is None:
             break
         reached.append(here)
-    table = ["SUMMARY", "predicted", "gold", "outcome", "confidence", "sort"]
+    table = ["SUMMARY", "predicted", "label", "outcome", "confidence", "sort"]
     assert reached == [*table, "BUTTON", *["A", "w", "SUMMARY"] * 3]
 
 
@@ -222,7 +222,7 @@ def test_a_tap_tells_the_weight(show):
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_phone_scrolls_down_only(show, dark):
     items = [
-        explanation("لم يكن الطعام سيئا على الإطلاق", gold="bad"),
+        explanation("لم يكن الطعام سيئا على الإطلاق", label="bad"),
         explanation("x" * 300, labels=["bad " * 30, "good " * 30]),
         explanation(" ".join(["word"] * 200)),
     ]
@@ -338,7 +338,7 @@ def test_a_page_of_1000_texts_opens_fast(show):
     rng = np.random.default_rng(0)
     words = [f"word{i}" for i in range(60)]
     page = show(
-        explanation(" ".join(rng.permutation(words)), gold="bad")
+        explanation(" ".join(rng.permutation(words)), label="bad")
         for _ in range(1000)
     )
     loaded = page.run(

@@ -119,7 +119,7 @@ ALL = [pair, alignment, with_features]
 class TestExplain:
     def test_siamese_model(self):
         model = siamese()
-        seen = list(explain(model, TEXTS, gold=["neutral"] * 3, batch_size=2))
+        seen = list(explain(model, TEXTS, labels=["neutral"] * 3, batch_size=2))
         assert [type(item) for item in seen] == [PairExplanation] * 3
         assert [item.text for item in seen] == TEXTS
         # Alone, without padding, a pair gets the same weights.
@@ -277,10 +277,10 @@ class TestPairExplanation:
 
 class TestTerminal:
     def test_siamese_pair(self):
-        text = terminal(pair(gold="neutral"))
+        text = terminal(pair(label="neutral"))
         assert "Predicted contradiction (70%), WRONG: truly neutral" in text
         assert "premise:" in text and "hypothesis:" in text
-        assert text.count("redundancy") == 2
+        assert text.count("overlap 0.") == 2
 
     def test_alignment(self):
         text = terminal(
@@ -291,7 +291,7 @@ class TestTerminal:
                 ["x"],
             )
         )
-        assert "redundancy" not in text
+        assert "overlap" not in text
         forth, back = text.split("premise → hypothesis")[1].split(
             "hypothesis → premise"
         )
@@ -350,7 +350,7 @@ class TestHtml:
         # The numbers of words differ, and no head is meant by them.
         text = page(tmp_path, alignment(), alignment("a", "b c d"))
         assert 'role="radiogroup"' not in text
-        assert "redundancy" not in text.split("<script>")[0]
+        assert "overlap" not in text.split("<script>")[0]
 
     def test_one_kind_a_page(self, tmp_path):
         with pytest.raises(ValueError, match="PairExplanation.*Alignment.* 2"):

@@ -27,7 +27,7 @@ HOSTILE = "<script>alert(1)</script> \"a' & </p></article><!-- <b"
 LABELS = ["bad", "good"]
 
 
-def explanation(text="not bad at all", scores=None, gold=None, **arguments):
+def explanation(text="not bad at all", scores=None, label=None, **arguments):
     tokens = arguments.pop("tokens", text.split())
     if scores is None:
         scores = np.full((3, len(tokens)), 0.5 / len(tokens))
@@ -35,7 +35,7 @@ def explanation(text="not bad at all", scores=None, gold=None, **arguments):
             row[head % len(tokens)] += 0.5
     arguments.setdefault("probabilities", [0.25, 0.75])
     arguments.setdefault("labels", LABELS)
-    return Explanation(text, tokens, scores, gold=gold, **arguments)
+    return Explanation(text, tokens, scores, label=label, **arguments)
 
 
 def terminal(item, width=80, encoding="utf-8", **arguments):
@@ -92,20 +92,21 @@ class TestExplanation:
         )
         np.testing.assert_allclose(seen.overall, [0.5, 1 / 6, 1 / 3])
         np.testing.assert_allclose(seen.head_overlap, [0.25, 0.25, 0.0])
-        assert seen.redundancy == pytest.approx(1 / 6)
+        assert seen.overlap == pytest.approx(1 / 6)
+        assert seen.redundancy == seen.overlap
         # A Aᵀ - I = [[0, .5, 0], [.5, -.5, 0], [0, 0, 0]]
         assert seen.penalty == pytest.approx(0.75)
         assert (seen.predicted, seen.confidence) == ("good", 0.75)
 
-    def test_one_head_has_no_redundancy(self):
-        assert explanation("a b", scores=[[0.5, 0.5]]).redundancy == 0.0
+    def test_one_head_has_no_overlap(self):
+        assert explanation("a b", scores=[[0.5, 0.5]]).overlap == 0.0
 
     @pytest.mark.parametrize(
-        "gold, correct",
+        "label, correct",
         [(None, None), ("good", True), ("bad", False), ("new", False)],
     )
-    def test_correct(self, gold, correct):
-        assert explanation(gold=gold).correct is correct
+    def test_correct(self, label, correct):
+        assert explanation(label=label).correct is correct
 
     def test_heads_that_differ_come_first(self):
         seen = explanation(
@@ -135,13 +136,13 @@ class TestExplanation:
 
 class TestTerminal:
     def test_both_views(self):
-        text = terminal(explanation(gold="bad"))
+        text = terminal(explanation(label="bad"))
         assert "Predicted good (75%), WRONG: truly bad" in text
         # A little more than even, where three times as much is a full block.
         assert "not▂ bad▂ at▂ all\n" in text
         assert "█ = 75.0%" in text
         assert re.search(r"1 not +29% █+ +62%", text)
-        assert "redundancy 0.50" in text
+        assert "overlap 0.50" in text
 
     def test_colour_marks_words_by_style(self):
         arguments = {"force_terminal": True, "color_system": "truecolor"}
@@ -153,7 +154,7 @@ class TestTerminal:
         assert "not▂" in bare
 
     def test_ascii(self):
-        text = terminal(explanation(gold="good"), encoding="ascii")
+        text = terminal(explanation(label="good"), encoding="ascii")
         assert "not1 bad1 at1 all\n" in text
         assert "##" in text
 
@@ -187,7 +188,7 @@ class TestTerminal:
         assert re.search(r"\d+ of 30 heads, most different first", text)
 
     def test_escape_sequences_and_markup_are_inert(self):
-        text = terminal(explanation("[red]a\x1b[2J[/red]", gold="\x1b]0;x"))
+        text = terminal(explanation("[red]a\x1b[2J[/red]", label="\x1b]0;x"))
         assert "\x1b" not in text
         assert "[red]a\ufffd[2J[/red]" in text
 
@@ -199,7 +200,7 @@ class TestTerminal:
 class TestNotebook:
     def test_fragment_is_escaped(self):
         fragment = explanation(
-            HOSTILE, labels=["x", "<img src=x>"], gold="'\">"
+            HOSTILE, labels=["x", "<img src=x>"], label="'\">"
         )._repr_html_()
         assert "<script" not in fragment
         assert "<img" not in fragment
@@ -255,7 +256,7 @@ def balanced(text):
 
 class TestPage:
     def test_texts_are_there_without_javascript(self, tmp_path):
-        text = page(tmp_path, explanation(gold="bad"))
+        text = page(tmp_path, explanation(label="bad"))
         assert ">not bad at all</p>" in text
         assert "✗ wrong" in text
         assert "<noscript>" in text
@@ -264,10 +265,10 @@ class TestPage:
         hostile = explanation(
             HOSTILE,
             labels=["x", "</option></select><script>y</script>"],
-            gold='"><script>z</script>',
+            label='"><script>z</script>',
         )
         harmless = [
-            tag for tag, _ in balanced(page(tmp_path, explanation(gold="bad")))
+            tag for tag, _ in balanced(page(tmp_path, explanation(label="bad")))
         ]
         seen = balanced(page(tmp_path, hostile, title="</title><script>t"))
         assert [tag for tag, _ in seen] == harmless
@@ -301,8 +302,8 @@ class TestPage:
     def test_totals(self, tmp_path):
         text = page(
             tmp_path,
-            explanation(gold="good"),
-            explanation(gold="bad"),
+            explanation(label="good"),
+            explanation(label="bad"),
             explanation(),
         )
         assert "3 texts · 50.0% right, 1 wrong · heads overlap by 50%" in text
@@ -414,9 +415,9 @@ class TestExplain:
             next(stream)
         assert next(taken) == 8
 
-    def test_gold(self):
-        gold = ["short", "short", None, "long", "new"]
-        seen = explain(FakeModel(), self.texts, iter(gold), batch_size=3)
+    def test_labels(self):
+        labels = ["short", "short", None, "long", "new"]
+        seen = explain(FakeModel(), self.texts, iter(labels), batch_size=3)
         assert [s.correct for s in seen] == [True, False, None, True, False]
 
     def test_logits_become_probabilities(self):
@@ -468,7 +469,7 @@ class TestExplain:
         assert abs(third - second).max() > 1e-6
 
     def test_a_model_without_labels_numbers_its_classes(self):
-        (seen,) = explain(FakeModel(labels=None), ["a b"], gold=[0])
+        (seen,) = explain(FakeModel(labels=None), ["a b"], labels=[0])
         assert seen.labels == ["0", "1"]
         assert seen.correct
 
@@ -479,10 +480,20 @@ class TestExplain:
         (seen,) = explain(FakeModel(), ["a \ud800"])
         assert seen.tokens == ["a", "\ufffd" * 3]
 
-    @pytest.mark.parametrize("gold", [["short"], ["short"] * 9])
-    def test_gold_of_another_length(self, gold):
-        with pytest.raises(ValueError, match="as many gold labels as texts"):
-            list(explain(FakeModel(), self.texts, gold))
+    @pytest.mark.parametrize(
+        "labels, fewer", [(["short"], "labels"), (["short"] * 9, "texts")]
+    )
+    def test_labels_of_another_length(self, labels, fewer):
+        with pytest.raises(ValueError, match=f"as texts.*fewer {fewer}"):
+            list(explain(FakeModel(), self.texts, labels))
+
+    def test_labels_by_their_older_name(self):
+        (seen,) = explain(FakeModel(), ["a b"], gold=["short"])
+        assert seen.label == seen.gold == "short"
+        arguments = {"scores": [[1.0]], "probabilities": [1.0], "labels": ["x"]}
+        assert Explanation("a", ["a"], **arguments, gold="x").label == "x"
+        with pytest.raises(TypeError, match="multiple values"):
+            explain(FakeModel(), ["a b"], labels=["short"], gold=["short"])
 
     def test_bad_arguments(self):
         with pytest.raises(ValueError, match="one string: 'one'"):
