@@ -13,10 +13,8 @@ class Preset:
         class_name: The class of `keras_selfattn.models`.
         model: The arguments of that class, but for the two sizes that the
             data decide.
-        training: The optimizer (`optimizer`, `learning_rate` and further
-            arguments of its), `batch_size`, `epochs`, and what the text is
-            made into (`lowercase`, `min_count`, `prepend_null`,
-            `num_oov_indices`).
+        training: The training values that aren't at their defaults; see
+            `keras_selfattn.training.values`.
         published: Published accuracies in percent, by the name of the test
             set.
         parameters: Integer, how many weights the model has for `num_classes`

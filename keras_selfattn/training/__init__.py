@@ -23,6 +23,7 @@ __getattr__, __dir__ = at_first_use(
         ],
         "values": [
             "check_training_values",
+            "describe_values",
             "is_training_value",
             "training_values",
             "value_names",

@@ -6,7 +6,8 @@ from keras_selfattn import models
 from keras_selfattn import optimizers
 from keras_selfattn.models import arguments
 from keras_selfattn.models.loading import CLASSES
-from keras_selfattn.training.values import NOT_OPTIMIZER
+from keras_selfattn.training.values import BY_NAME
+from keras_selfattn.training.values import DEFAULTS
 
 
 def build_model(preset, vocabulary_size, num_classes, overrides):
@@ -67,8 +68,13 @@ def compile_model(model, training):
         model: A `keras_selfattn.models.Classifier`.
         training: Dictionary of training values, as in a preset.
     """
-    arguments = {k: v for k, v in training.items() if k not in NOT_OPTIMIZER}
-    if training.get("ema_momentum") is not None:
+    training = {**DEFAULTS, **training}
+    arguments = {
+        name: value
+        for name, value in training.items()
+        if BY_NAME[name].is_optimizers
+    }
+    if training["ema_momentum"] is not None:
         arguments.update(use_ema=True, ema_momentum=training["ema_momentum"])
     optimizer = optimizers.get(training["optimizer"], **arguments)
     model.compile(
@@ -77,12 +83,8 @@ def compile_model(model, training):
             from_logits=model.gives_logits
         ),
         metrics=["accuracy"],
-        steps_per_execution=_steps_per_execution(training),
+        # It changes no number, and Keras knows none but 1 on torch.
+        steps_per_execution=1
+        if keras.backend.backend() == "torch"
+        else training["steps_per_execution"],
     )
-
-
-def _steps_per_execution(training):
-    # It changes no number, and Keras knows none but 1 on torch.
-    if keras.backend.backend() == "torch":
-        return 1
-    return training.get("steps_per_execution", 1)

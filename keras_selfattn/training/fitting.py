@@ -58,16 +58,8 @@ def train(
         resume: Boolean, whether to go on with the run that is in `folder`.
         model_overrides: Dictionary of model arguments that take the place of
             the preset's.
-        training_overrides: The same for the preset's training values. Every
-            preset also takes `steps_per_execution`, the number of batches
-            for which the model does not come back to Python, which changes
-            no number; `ema_momentum`, such as 0.999, which has the moving
-            average of the weights evaluated and kept; `decay_epochs`, the
-            number of epochs over which the learning rate falls to zero,
-            epoch by epoch along a half cosine; `min_count`, how often a word
-            without a pretrained vector must occur to have one of its own;
-            and `induce_vectors`, whether that one is predicted from those of
-            the words around it and from its spelling.
+        training_overrides: The same for the preset's training values;
+            `print(keras_selfattn.training.describe_values())` lists them.
         callbacks: Further Keras callbacks.
         verbose: As in `fit` below.
 

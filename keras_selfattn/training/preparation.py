@@ -22,7 +22,8 @@ def make_preprocessor(texts, training, vectors, model):
         The preprocessor and, with `vectors`, the pair that
         `WordEmbedding.load_vectors` takes, otherwise `None`.
     """
-    if vectors is None and training.get("induce_vectors"):
+    training = {**DEFAULTS, **training}
+    if vectors is None and training["induce_vectors"]:
         raise ValueError(
             "`induce_vectors` takes a file of pretrained word vectors. "
             "Received: vectors=None"
@@ -38,7 +39,7 @@ def make_preprocessor(texts, training, vectors, model):
                 f"character_vocabulary_size={size!r}"
             )
         characters = most_frequent_characters(counts, size - 2)
-    min_count = training.get("min_count", DEFAULTS["min_count"])
+    min_count = training["min_count"]
     if vectors is None:
         min_count = min_count or DEFAULTS["min_count"]
         words = [word for word, count in counts.items() if count >= min_count]
@@ -55,8 +56,8 @@ def make_preprocessor(texts, training, vectors, model):
         words,
         lowercase=training["lowercase"],
         max_tokens=training["max_tokens"],
-        num_oov_indices=training.get("num_oov_indices", 1),
-        prepend_null=training.get("prepend_null", False),
+        num_oov_indices=training["num_oov_indices"],
+        prepend_null=training["prepend_null"],
         characters=characters,
     )
     if vectors is None:

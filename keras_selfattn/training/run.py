@@ -17,8 +17,8 @@ from keras_selfattn.files import restore_folder
 from keras_selfattn.files import write_text
 from keras_selfattn.models.loading import MODEL_FOLDER
 from keras_selfattn.training.averaging import averaged_weights
-from keras_selfattn.training.values import CHANGEABLE
 from keras_selfattn.training.values import DEFAULTS
+from keras_selfattn.training.values import VALUES
 
 SETTINGS_FILE = "settings.json"
 HISTORY_FILE = "history.csv"
@@ -106,7 +106,7 @@ class Run:
         saved = json.loads(path.read_text())
         given = json.loads(json.dumps(settings))
         for each in (saved, given):
-            changeable = dict.fromkeys(CHANGEABLE)
+            changeable = {v.name: None for v in VALUES if v.is_changeable}
             each["training"] = {**DEFAULTS, **each["training"], **changeable}
         different = [name for name in given if given[name] != saved.get(name)]
         if different:

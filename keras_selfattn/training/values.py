@@ -1,59 +1,258 @@
-"""Training values: what they are called, and what they may be."""
+"""The training values: each said once, and readable without Keras."""
 
+import dataclasses
 import math
+import textwrap
+import typing
 
-from keras_selfattn import optimizers
 
-# Of a preset's training values, those that are not the optimizer's.
-NOT_OPTIMIZER = (
-    "optimizer",
-    "batch_size",
-    "epochs",
-    "lowercase",
-    "max_tokens",
-    "prepend_null",
-    "num_oov_indices",
-    "normalize_vectors",
-    "min_count",
-    "induce_vectors",
-    "steps_per_execution",
-    "ema_momentum",
-    "decay_epochs",
+class Range(typing.NamedTuple):
+    """What a training value may be.
+
+    Attributes:
+        kind: `int`, `bool`, `float` or `str`.
+        words: What it must be, as error messages and `--help` say it.
+        holds: Function that tells whether a value of that kind is in range.
+    """
+
+    kind: type
+    words: str
+    holds: typing.Callable = lambda value: True
+
+
+COUNT = Range(int, "a positive integer", lambda value: value >= 1)
+TWO_OR_MORE = Range(int, "an integer of 2 or more", lambda value: value >= 2)
+SWITCH = Range(bool, "True or False")
+ABOVE_0 = Range(
+    float, "a finite number above 0", lambda value: 0 < value < math.inf
 )
-# Training values that presets may leave out.
+FROM_0 = Range(
+    float, "a finite number of 0 or more", lambda value: 0 <= value < math.inf
+)
+FRACTION = Range(
+    float,
+    "a number from 0 up to, but not including, 1",
+    lambda value: 0 <= value < 1,
+)
+OPEN = object()
+
+
+@dataclasses.dataclass(frozen=True)
+class Value:
+    """One training value.
+
+    Attributes:
+        name: Its name.
+        range: The `Range` of what it may be.
+        help: What it does, in a line.
+        default: What it is where a preset doesn't give it; `OPEN` where
+            each preset does, or where it is Keras's.
+        or_none: Whether it may be `None` too.
+        is_recorded: Whether a run's settings name the default.
+        is_optimizers: Whether it is an argument of the optimizer's class.
+            Not all of these take all of them.
+        is_changeable: Whether a resumed run may have another one.
+        is_searchable: Whether the trials of a search may differ in it.
+        is_option: Whether the command line has an option of its name.
+    """
+
+    name: str
+    range: Range
+    help: str
+    default: object = OPEN
+    or_none: bool = False
+    is_recorded: bool = True
+    is_optimizers: bool = False
+    is_changeable: bool = False
+    is_searchable: bool = True
+    is_option: bool = False
+
+    @property
+    def expected(self):
+        """What it must be, in words."""
+        return ("None or " if self.or_none else "") + self.range.words
+
+    def check(self, value):
+        """`ValueError` where it can't have a value."""
+        if value is None and self.or_none:
+            return
+        kinds = (int, float) if self.range.kind is float else self.range.kind
+        if (
+            not isinstance(value, kinds)
+            # To Python, True is an integer.
+            or isinstance(value, bool) != (self.range.kind is bool)
+            or not self.range.holds(value)
+        ):
+            raise ValueError(
+                f"`{self.name}` must be {self.expected}. "
+                f"Received: {self.name}={value!r}"
+            )
+
+
+def _of_optimizer(name, range, help, **flags):
+    return Value(name, range, help, is_optimizers=True, **flags)
+
+
+def _of_texts(name, range, help, default=OPEN, **flags):
+    # The trials of a search share the encoded texts.
+    return Value(name, range, help, default, is_searchable=False, **flags)
+
+
+VALUES = (
+    Value(
+        "optimizer",
+        Range(str, "sgd, adam or adagrad"),
+        "what updates the weights",
+        is_option=True,
+    ),
+    _of_optimizer(
+        "learning_rate",
+        ABOVE_0,
+        "how far a step goes; with another optimizer than the preset's, that "
+        "optimizer's own unless it is given",
+        is_option=True,
+    ),
+    Value("batch_size", COUNT, "texts in a step", is_option=True),
+    Value(
+        "epochs",
+        COUNT,
+        "passes over the training texts",
+        is_changeable=True,
+        is_searchable=False,
+        is_option=True,
+    ),
+    Value(
+        "decay_epochs",
+        COUNT,
+        "epochs over which the learning rate falls to zero, epoch by epoch "
+        "along a half cosine",
+        None,
+        or_none=True,
+    ),
+    Value(
+        "ema_momentum",
+        FRACTION,
+        "such as 0.999, for which the moving average of the weights is "
+        "evaluated and kept",
+        None,
+        or_none=True,
+    ),
+    Value(
+        "steps_per_execution",
+        COUNT,
+        "steps that the model takes before it comes back to Python; changes "
+        "no number",
+        8,
+        is_changeable=True,
+    ),
+    _of_texts("lowercase", SWITCH, "whether texts are lowercased"),
+    _of_texts(
+        "max_tokens",
+        COUNT,
+        "tokens of a text that are read, None for all",
+        512,
+        or_none=True,
+        is_option=True,
+    ),
+    _of_texts(
+        "prepend_null",
+        SWITCH,
+        "whether each text begins with a NULL token",
+        False,
+        is_recorded=False,
+    ),
+    _of_texts(
+        "num_oov_indices",
+        COUNT,
+        "vectors that the words outside the vocabulary share",
+        1,
+        is_recorded=False,
+    ),
+    _of_texts(
+        "min_count",
+        COUNT,
+        "how often a word without a pretrained vector must occur to have a "
+        "vector of its own; with None such words, where there are pretrained "
+        "vectors, share those of the words outside the vocabulary",
+        2,
+        or_none=True,
+    ),
+    _of_texts(
+        "induce_vectors",
+        SWITCH,
+        "whether that vector is predicted from those of the words around it "
+        "and from its spelling, and not drawn",
+        False,
+    ),
+    _of_texts(
+        "normalize_vectors",
+        SWITCH,
+        "whether word vectors are scaled to length 1",
+        False,
+        is_recorded=False,
+    ),
+    _of_optimizer("momentum", FRACTION, "as in keras.optimizers.SGD"),
+    _of_optimizer("nesterov", SWITCH, "as in keras.optimizers.SGD"),
+    _of_optimizer("beta_1", FRACTION, "as in keras.optimizers.Adam"),
+    _of_optimizer("beta_2", FRACTION, "as in keras.optimizers.Adam"),
+    _of_optimizer("amsgrad", SWITCH, "as in keras.optimizers.Adam"),
+    _of_optimizer(
+        "epsilon", ABOVE_0, "as in keras.optimizers.Adam and Adagrad"
+    ),
+    _of_optimizer(
+        "initial_accumulator_value", FROM_0, "as in keras.optimizers.Adagrad"
+    ),
+    _of_optimizer(
+        "weight_decay", FROM_0, "as in Keras's optimizers", or_none=True
+    ),
+    _of_optimizer(
+        "clipnorm",
+        ABOVE_0,
+        "largest norm of a weight's gradient",
+        or_none=True,
+    ),
+    _of_optimizer(
+        "global_clipnorm",
+        ABOVE_0,
+        "largest norm of all gradients together",
+        or_none=True,
+    ),
+    _of_optimizer(
+        "clipvalue",
+        ABOVE_0,
+        "largest number in a gradient",
+        or_none=True,
+    ),
+    _of_optimizer(
+        "loss_scale_factor", ABOVE_0, "as in Keras's optimizers", or_none=True
+    ),
+    _of_optimizer(
+        "gradient_accumulation_steps",
+        TWO_OR_MORE,
+        "as in Keras's optimizers",
+        or_none=True,
+    ),
+)
+BY_NAME = {value.name: value for value in VALUES}
 DEFAULTS = {
-    "max_tokens": 512,
-    # How often a word without a pretrained vector must occur to have a vector
-    # of its own; `None` where such words share those of unknown words.
-    "min_count": 2,
-    # Whether that vector is induced from those of other words, or drawn.
-    "induce_vectors": False,
-    # Python waits for the model once in so many batches. It changes no
-    # number.
-    "steps_per_execution": 8,
-    # Of a moving average of the weights, which then are those evaluated and
-    # kept; `None` for the weights themselves.
-    "ema_momentum": None,
-    # Over so many epochs the learning rate falls to zero; `None` if it stays.
-    "decay_epochs": None,
+    value.name: value.default for value in VALUES if value.default is not OPEN
 }
-# Training values that count something. Those of the preprocessor, it checks.
-_COUNTS = (
-    "batch_size",
-    "epochs",
-    "steps_per_execution",
-    "min_count",
-    "decay_epochs",
-)
-_SWITCHES = (
-    "lowercase",
-    "prepend_null",
-    "normalize_vectors",
-    "induce_vectors",
-)
-_MAY_BE_ZERO = ("initial_accumulator_value", "weight_decay")
-# Training values that a resumed run may change.
-CHANGEABLE = ("epochs", "steps_per_execution")
+
+
+def describe_values():
+    """All training values as text, with what they may be and their defaults."""
+    lines = []
+    for value in VALUES:
+        text = f"{value.help} ({value.expected}"
+        text += ")" if value.default is OPEN else f"; default: {value.default})"
+        column = max(map(len, BY_NAME)) + 2
+        rest = textwrap.wrap(text, 79 - 2 - column)
+        names = [value.name, *[""] * (len(rest) - 1)]
+        lines += [
+            f"  {name:<{column}}{line}"
+            for name, line in zip(names, rest, strict=True)
+        ]
+    return "\n".join(lines)
 
 
 def training_values(preset, overrides):
@@ -73,7 +272,10 @@ def training_values(preset, overrides):
         ValueError: if there is no training value of a name, or one is not
             as expected.
     """
-    values = {**DEFAULTS, **preset.training}
+    from keras_selfattn import optimizers
+
+    recorded = {n: v for n, v in DEFAULTS.items() if BY_NAME[n].is_recorded}
+    values = {**recorded, **preset.training}
     optimizer = overrides.get("optimizer", values["optimizer"])
     known = value_names(optimizer)
     for name in overrides:
@@ -96,65 +298,24 @@ def check_training_values(values):
     """`ValueError` where a training value is not as expected.
 
     Args:
-        values: Dictionary of all training values.
+        values: Dictionary of training values.
     """
-    for name in _COUNTS:
-        value = values[name]
-        if name in ("min_count", "decay_epochs") and value is None:
-            continue
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise ValueError(
-                f"`{name}` must be a positive integer. "
-                f"Received: {name}={value!r}"
-            )
-    for name in _SWITCHES:
-        value = values.get(name, False)
-        if not isinstance(value, bool):
-            raise ValueError(
-                f"`{name}` must be True or False. Received: {name}={value!r}"
-            )
-    defaults = {
-        **optimizers.defaults(values["optimizer"]),
-        "ema_momentum": None,
-    }
-    for name, default in defaults.items():
-        value = values.get(name, default)
-        if value is None and default is None:
-            continue
-        if isinstance(default, bool):
-            expected, is_right = "True or False", True
-        elif name == "gradient_accumulation_steps":
-            expected = "an integer of 2 or more"
-            is_right = isinstance(value, int) and value >= 2
-        else:
-            expected, holds = _range(name)
-            is_right = isinstance(value, (int, float)) and holds(value)
-        if not is_right or isinstance(value, bool) != isinstance(default, bool):
-            raise ValueError(
-                f"`{name}` must be {expected}. Received: {name}={value!r}"
-            )
-
-
-def _range(name):
-    """What a number of an optimizer must be, in words and as a function."""
-    if "momentum" in name or "beta" in name:
-        return (
-            "a number from 0 up to, but not including, 1",
-            lambda value: 0 <= value < 1,
-        )
-    if name in _MAY_BE_ZERO:
-        return (
-            "a finite number of 0 or more",
-            lambda value: 0 <= value < math.inf,
-        )
-    return "a finite number above 0", lambda value: 0 < value < math.inf
+    for name, value in values.items():
+        BY_NAME[name].check(value)
 
 
 def value_names(optimizer):
     """The names of the training values that there are with an optimizer."""
-    return {*NOT_OPTIMIZER, *optimizers.argument_names(optimizer)}
+    from keras_selfattn import optimizers
+
+    taken = optimizers.argument_names(optimizer)
+    return {
+        value.name
+        for value in VALUES
+        if not value.is_optimizers or value.name in taken
+    }
 
 
 def is_training_value(name):
     """Whether a name is that of a training value of any optimizer."""
-    return any(name in value_names(each) for each in optimizers.OPTIMIZERS)
+    return name in BY_NAME

@@ -15,21 +15,10 @@ from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.models.arguments import applying
 from keras_selfattn.models.arguments import check_search
 from keras_selfattn.models.loading import CLASSES
+from keras_selfattn.training.values import BY_NAME
 from keras_selfattn.tuning.spaces import SPACES
 from keras_selfattn.tuning.spaces import Values
 from keras_selfattn.tuning.spaces import make_choices
-
-# What the texts were made into ids with is the same in all trials.
-OF_THE_TEXTS = (
-    "lowercase",
-    "max_tokens",
-    "min_count",
-    "prepend_null",
-    "num_oov_indices",
-    "normalize_vectors",
-    "induce_vectors",
-    "character_vocabulary_size",
-)
 
 
 class _ClassifierHyperModel(keras_tuner.HyperModel):
@@ -406,7 +395,9 @@ def _check_arguments(arguments, preset, known, reachable):
                 f"{name!r}. The model takes {', '.join(sorted(known))}"
             )
         if isinstance(value, list):
-            if name in OF_THE_TEXTS or name == "epochs":
+            if name == "character_vocabulary_size" or (
+                name in BY_NAME and not BY_NAME[name].is_searchable
+            ):
                 raise ValueError(
                     f"{name!r} is the same in all trials, and cannot be "
                     f"searched. Received: {name}={value}"

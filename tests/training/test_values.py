@@ -1,9 +1,13 @@
 import math
+import subprocess
+import sys
 
 import pytest
 
 from keras_selfattn import models
+from keras_selfattn import optimizers
 from keras_selfattn import training
+from keras_selfattn.training import values
 from tests.training.small import train
 
 NAN = float("nan")
@@ -25,6 +29,8 @@ def test_unknown_training_value(tmp_path):
 @pytest.mark.parametrize(
     "name, value",
     [
+        ("max_tokens", 0),
+        ("num_oov_indices", None),
         ("min_count", -1),
         ("min_count", "often"),
         ("decay_epochs", 0),
@@ -90,13 +96,13 @@ def test_a_value_of_another_optimizer_that_cannot_be(optimizer, name, value):
 
 def test_values_at_the_end_of_their_range():
     preset = models.get_preset("lin2017_yelp")
-    for values in (
+    for overrides in (
         {"momentum": 0, "nesterov": True, "weight_decay": 0.0},
         {"clipnorm": None, "global_clipnorm": None, "clipvalue": 1},
         {"gradient_accumulation_steps": 2, "ema_momentum": 0.0},
         {"optimizer": "adagrad", "initial_accumulator_value": 0},
     ):
-        training.training_values(preset, values)
+        training.training_values(preset, overrides)
 
 
 def test_arguments_of_the_optimizer_are_training_values():
@@ -120,3 +126,71 @@ def test_another_optimizer_takes_none_of_the_preset_s_arguments():
     same = training.training_values(preset, {"optimizer": "adagrad"})
     assert same["initial_accumulator_value"] == 0.1
     assert same["learning_rate"] == 0.05
+
+
+def test_the_values_of_optimizers_are_those_that_keras_takes():
+    taken = {
+        name
+        for optimizer in optimizers.OPTIMIZERS
+        for name in optimizers.argument_names(optimizer)
+    }
+    own = {v.name for v in values.VALUES if v.is_optimizers}
+    # Keras would average the weights itself by this name.
+    assert own == taken - {"ema_momentum"}
+    for optimizer in optimizers.OPTIMIZERS:
+        assert optimizer in values.BY_NAME["optimizer"].expected
+        for name, default in optimizers.defaults(optimizer).items():
+            values.BY_NAME[name].check(default)
+            assert values.BY_NAME[name].or_none >= (default is None)
+
+
+@pytest.mark.parametrize("value", values.VALUES, ids=lambda v: v.name)
+def test_a_default_is_in_its_range_and_each_preset_gives_the_others(value):
+    for name in models.list_presets():
+        preset = models.get_preset(name)
+        found = training.training_values(preset, {}).get(
+            value.name, value.default
+        )
+        if found is values.OPEN:
+            assert value.is_optimizers
+        else:
+            value.check(found)
+
+
+def test_the_list_of_values_says_all_about_each():
+    words = " ".join(training.describe_values().split())
+    for value in values.VALUES:
+        said = f"{value.name} {value.help} ({value.expected}"
+        if value.default is not values.OPEN:
+            said += f"; default: {value.default}"
+        assert f"{said})" in words
+    lines = training.describe_values().splitlines()
+    assert max(map(len, lines)) < 80
+
+
+def test_they_can_be_read_without_keras():
+    code = (
+        "import runpy, sys;"
+        "print(runpy.run_path(sys.argv[1])['describe_values']());"
+        "assert not {'keras', 'tensorflow'} & sys.modules.keys()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, values.__file__],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.rstrip("\n") == training.describe_values()
+
+
+def test_what_a_run_records():
+    preset = models.get_preset("lin2017_yelp")
+    assert training.training_values(preset, {}) == {
+        **preset.training,
+        "max_tokens": 512,
+        "min_count": 2,
+        "induce_vectors": False,
+        "steps_per_execution": 8,
+        "ema_momentum": None,
+        "decay_epochs": None,
+    }
