@@ -2,9 +2,11 @@ import keras
 
 from keras_selfattn import layers
 from keras_selfattn.layers import validation
-from keras_selfattn.models import blocks
+from keras_selfattn.models import arguments
 from keras_selfattn.models.classifier import Classifier
+from keras_selfattn.models.classifier_head import ClassifierHead
 from keras_selfattn.models.construction import constructor
+from keras_selfattn.models.words import Words
 from keras_selfattn.sides import PAIR
 
 
@@ -95,8 +97,7 @@ class DecomposableClassifier(Classifier):
         activation="softmax",
         **kwargs,
     ):
-        config = blocks.arguments(locals())
-        blocks.check_arguments(config)
+        config = arguments.of_scope(locals())
 
         def initializer():
             if initializer_stddev is None:
@@ -107,13 +108,7 @@ class DecomposableClassifier(Classifier):
             validation.positive_integers(config[name], name)
 
         # === Layers ===
-        words = blocks.WordRepresentation(
-            vocabulary_size,
-            embedding_dim,
-            embeddings_initializer,
-            trainable_embeddings,
-            character_vocabulary_size,
-        )
+        words = Words(config)
         projection = keras.layers.Dense(
             projection_dim,
             use_bias=False,
@@ -134,12 +129,15 @@ class DecomposableClassifier(Classifier):
             kernel_initializer=initializer(),
             name="decomposable_attention",
         )
+        head = ClassifierHead(
+            num_classes, activation, stddev=initializer_stddev
+        )
 
         # === Functional model ===
         inputs, sides, masks, within = {}, [], [], []
         for side in self.sides:
-            inputs.update(blocks.token_inputs(side, words.has_characters))
-            mask = blocks.padding_mask(inputs[f"{side}token_ids"])
+            inputs.update(words.inputs(side))
+            mask = words.mask(inputs, side)
             sentence = projection(words(inputs, side))
             if intra_sentence:
                 sentence, scores = intra(
@@ -151,19 +149,10 @@ class DecomposableClassifier(Classifier):
         compared, scores = attention(
             tuple(sides), mask=tuple(masks), return_attention_scores=True
         )
-        classifier = []
-        hidden = blocks.hidden_layers(
-            compared,
-            blocks.widths(aggregate_units, "aggregate_units"),
-            False,
-            dropout,
-            0.0,
-            classifier,
-            initializer,
+        hidden = head.hidden_layers(
+            compared, aggregate_units, "aggregate_units", dropout
         )
-        outputs = blocks.class_scores(
-            hidden, num_classes, activation, 0.0, 0.0, classifier, initializer
-        )
+        outputs = head.scores(hidden)
 
         # === Config ===
         super().__init__(
@@ -183,7 +172,7 @@ class DecomposableClassifier(Classifier):
                     *([intra] if intra_sentence else []),
                 ],
                 "pooling": [attention],
-                "classifier": classifier,
+                "classifier": head.layers,
             },
             config=config,
             **kwargs,

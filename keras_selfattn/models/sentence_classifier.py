@@ -1,8 +1,13 @@
 import keras
 
-from keras_selfattn.models import blocks
+from keras_selfattn.models import arguments
 from keras_selfattn.models.classifier import Classifier
+from keras_selfattn.models.classifier_head import ClassifierHead
 from keras_selfattn.models.construction import constructor
+from keras_selfattn.models.sentence_encoder import as_matrix
+from keras_selfattn.models.sentence_encoder import make_encoder
+from keras_selfattn.models.sentence_encoder import make_pooling
+from keras_selfattn.models.words import Words
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
@@ -124,58 +129,24 @@ class SentenceClassifier(Classifier):
         lstm_implementation="auto",
         **kwargs,
     ):
-        config = blocks.arguments(locals())
-        blocks.check_arguments(config)
+        config = arguments.of_scope(locals())
 
         # === Layers ===
-        words = blocks.WordRepresentation(
-            vocabulary_size,
-            embedding_dim,
-            embeddings_initializer,
-            trainable_embeddings,
-            character_vocabulary_size,
-        )
-        encoder_layer = blocks.make_encoder(
-            encoder,
-            units=units,
-            dropout=encoder_dropout,
-            implementation=lstm_implementation,
-            kernel_size=kernel_size,
-        )
-        pooling_layer = blocks.make_pooling(
-            pooling,
-            attention_dim,
-            num_heads,
-            parameter_penalty,
-            attention_penalty,
-            embedding_penalty,
-            margin,
-        )
+        words = Words(config)
+        encoder_layer = make_encoder(config)
+        pooling_layer = make_pooling(config)
+        head = ClassifierHead(num_classes, activation, l2)
 
         # === Functional model ===
-        inputs = blocks.token_inputs("", words.has_characters)
-        mask = blocks.padding_mask(inputs["token_ids"])
+        inputs = words.inputs("")
+        mask = words.mask(inputs, "")
         states = encoder_layer(words(inputs, ""), mask=mask)
         embedding, scores = pooling_layer(
             states, mask=mask, return_attention_scores=True
         )
-        embedding = blocks.as_matrix(embedding)
-        classifier = []
-        if row_units is None and column_units is None:
-            hidden = blocks.hidden_layers(
-                keras.layers.Flatten(name="sentence_embedding")(embedding),
-                blocks.widths(hidden_units, "hidden_units"),
-                hidden_shortcut,
-                dropout,
-                l2,
-                classifier,
-            )
-        else:
-            hidden = blocks.pruned_hidden(
-                embedding, row_units, column_units, l2, classifier
-            )
-        outputs = blocks.class_scores(
-            hidden, num_classes, activation, dropout, l2, classifier
+        embedding = as_matrix(embedding)
+        outputs = head.sentence_scores(
+            embedding, config, name="sentence_embedding"
         )
 
         # === Config ===
@@ -190,7 +161,7 @@ class SentenceClassifier(Classifier):
                 "word vectors": [words.vectors],
                 "encoder": [*words.character_layers, encoder_layer],
                 "pooling": [pooling_layer],
-                "classifier": classifier,
+                "classifier": head.layers,
             },
             config=config,
             **kwargs,

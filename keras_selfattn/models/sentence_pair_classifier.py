@@ -2,9 +2,14 @@ import keras
 from keras import ops
 
 from keras_selfattn import layers
-from keras_selfattn.models import blocks
+from keras_selfattn.models import arguments
 from keras_selfattn.models.classifier import Classifier
+from keras_selfattn.models.classifier_head import ClassifierHead
 from keras_selfattn.models.construction import constructor
+from keras_selfattn.models.sentence_encoder import as_matrix
+from keras_selfattn.models.sentence_encoder import make_encoder
+from keras_selfattn.models.sentence_encoder import make_pooling
+from keras_selfattn.models.words import Words
 from keras_selfattn.sides import PAIR
 
 INTERACTIONS = ("gated", "heuristic")
@@ -92,75 +97,44 @@ class SentencePairClassifier(Classifier):
         lstm_implementation="auto",
         **kwargs,
     ):
-        config = blocks.arguments(locals())
-        blocks.check_arguments(config)
-        blocks.one_of(interaction, INTERACTIONS, "interaction")
+        config = arguments.of_scope(locals())
+        arguments.one_of(interaction, INTERACTIONS, "interaction")
 
         # === Layers ===
-        words = blocks.WordRepresentation(
-            vocabulary_size,
-            embedding_dim,
-            embeddings_initializer,
-            trainable_embeddings,
-            character_vocabulary_size,
-        )
-        encoder_layer = blocks.make_encoder(
-            encoder,
-            units=units,
-            dropout=encoder_dropout,
-            implementation=lstm_implementation,
-            kernel_size=kernel_size,
-        )
+        words = Words(config)
+        encoder_layer = make_encoder(config)
         pooling_layer = layers.BothSides(
-            blocks.make_pooling(
-                pooling,
-                attention_dim,
-                num_heads,
-                # Added at each of the two calls, where the equation has it
-                # once.
-                parameter_penalty / 2,
-                attention_penalty,
-                embedding_penalty,
-                margin,
+            # The penalty on parameters is added at each of the two calls,
+            # where the equation has it once.
+            make_pooling(
+                {**config, "parameter_penalty": parameter_penalty / 2}
             ),
             name=f"{pooling}_pooling_of_both",
         )
+        gated = []
+        if interaction == "gated":
+            gated.append(
+                layers.GatedEncoder(interaction_units, name="gated_encoder")
+            )
+        head = ClassifierHead(num_classes, activation, l2)
 
         # === Functional model ===
         inputs, states, masks = {}, [], []
         for side in self.sides:
-            inputs.update(blocks.token_inputs(side, words.has_characters))
-            mask = blocks.padding_mask(inputs[f"{side}token_ids"])
+            inputs.update(words.inputs(side))
+            mask = words.mask(inputs, side)
             states.append(encoder_layer(words(inputs, side), mask=mask))
             masks.append(mask)
         sides = pooling_layer(
             tuple(states), mask=tuple(masks), return_attention_scores=True
         )
-        matrices = [blocks.as_matrix(embedding) for embedding, _ in sides]
-        classifier = []
+        premise, hypothesis = (as_matrix(embedding) for embedding, _ in sides)
         if interaction == "gated":
-            gated = layers.GatedEncoder(interaction_units, name="gated_encoder")
-            classifier.append(gated)
             # The hypothesis comes first, as in F_r = F_h ⊙ F_p.
-            matrix = gated(tuple(matrices[::-1]))
+            matrix = gated[0]((hypothesis, premise))
         else:
-            matrix = _heuristic_matching(*matrices)
-        if row_units is None and column_units is None:
-            hidden = blocks.hidden_layers(
-                keras.layers.Flatten(name="pair_embedding")(matrix),
-                blocks.widths(hidden_units, "hidden_units"),
-                hidden_shortcut,
-                dropout,
-                l2,
-                classifier,
-            )
-        else:
-            hidden = blocks.pruned_hidden(
-                matrix, row_units, column_units, l2, classifier
-            )
-        outputs = blocks.class_scores(
-            hidden, num_classes, activation, dropout, l2, classifier
-        )
+            matrix = _heuristic_matching(premise, hypothesis)
+        outputs = head.sentence_scores(matrix, config, name="pair_embedding")
 
         # === Config ===
         super().__init__(
@@ -168,13 +142,13 @@ class SentencePairClassifier(Classifier):
             outputs=outputs,
             views={
                 "attention_scores": tuple(scores for _, scores in sides),
-                "sentence_embedding": tuple(matrices),
+                "sentence_embedding": (premise, hypothesis),
             },
             groups={
                 "word vectors": [words.vectors],
                 "encoder": [*words.character_layers, encoder_layer],
                 "pooling": [pooling_layer],
-                "classifier": classifier,
+                "classifier": [*gated, *head.layers],
             },
             config=config,
             **kwargs,

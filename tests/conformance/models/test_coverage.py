@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from keras_selfattn import models
-from keras_selfattn.models import blocks
+from keras_selfattn.models import sentence_encoder
 from keras_selfattn.models import sentence_pair_classifier
 from tests.conformance.models.table import ROWS
 
@@ -14,8 +14,8 @@ BOOLEAN = (True, False)
 # Arguments with a few values, all of which some row has.
 CHOICES = {
     "trainable_embeddings": BOOLEAN,
-    "encoder": blocks.ENCODERS,
-    "pooling": blocks.POOLINGS,
+    "encoder": sentence_encoder.ENCODERS,
+    "pooling": sentence_encoder.POOLINGS,
     "interaction": sentence_pair_classifier.INTERACTIONS,
     "hidden_shortcut": BOOLEAN,
     "intra_sentence": BOOLEAN,
