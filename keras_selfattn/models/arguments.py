@@ -6,21 +6,11 @@ import typing
 
 import keras
 
-from keras_selfattn.layers import validation
-from keras_selfattn.regularizers import validate_factor
-
 # Those that every classifier takes, as every Keras layer does.
 OF_ALL = ("name", "dtype", "trainable")
 
 _BASELINES = ("max", "mean", "last")
 _PENALTIES = ("parameter_penalty", "attention_penalty", "embedding_penalty")
-
-# What must be an integer of 1 or more, a finite number of 0 or more, a share,
-# or one of two.
-_SIZES = ("vocabulary_size", "num_classes", "embedding_dim", "projection_dim")
-_FACTORS = (*_PENALTIES, "margin", "l2", "initializer_stddev")
-_SHARES = ("dropout", "encoder_dropout")
-_SWITCHES = ("trainable_embeddings", "hidden_shortcut", "intra_sentence")
 
 
 class Condition(typing.NamedTuple):
@@ -125,39 +115,6 @@ def by_new_names(values):
     return values
 
 
-def of_scope(scope):
-    """A constructor's own arguments, checked as far as no layer checks them.
-
-    Args:
-        scope: Its `locals()` at the start.
-
-    Returns:
-        A dictionary of all arguments by their names.
-    """
-    hidden = ("self", "kwargs", "__class__")
-    values = {k: v for k, v in scope.items() if k not in hidden}
-    for names, check in (
-        (_SIZES, validation.positive_integer),
-        (_FACTORS, _factor_or_none),
-        (_SHARES, validation.fraction),
-        (_SWITCHES, _switch),
-    ):
-        for name in names:
-            if name in values:
-                check(values[name], name)
-    return values
-
-
-def one_of(value, choices, name):
-    """The value, or `ValueError` unless it is one of the choices."""
-    if value not in choices:
-        raise ValueError(
-            f"`{name}` must be one of {', '.join(map(repr, choices))}. "
-            f"Received: {name}={value!r}"
-        )
-    return value
-
-
 def check(model_class, given):
     """`ValueError` where an argument does not exist, or changes nothing.
 
@@ -247,15 +204,6 @@ def dtype_policy(dtype):
             f"'mixed_bfloat16'. Received: dtype={dtype!r}"
         )
     return policy
-
-
-def _factor_or_none(value, name):
-    if value is not None or name != "initializer_stddev":
-        validate_factor(value, name)
-
-
-def _switch(value, name):
-    one_of(value, (True, False), name)
 
 
 def _plain(name, value):

@@ -58,7 +58,7 @@ class Classifier(keras.Model):
         self._arguments = arguments.plain(
             arguments.applying(type(self), config)
         )
-        self._text = (None,)
+        self.preprocessor = None
         self.labels = None
         self.training_record = {}
 
@@ -97,14 +97,6 @@ class Classifier(keras.Model):
         if name == "labels" and value is not None:
             value = plain(value)
         super().__setattr__(name, value)
-
-    @property
-    def preprocessor(self):
-        return self._text[0]
-
-    @preprocessor.setter
-    def preprocessor(self, value):
-        object.__setattr__(self, "_text", (value,))
 
     def preprocess(self, texts):
         """The inputs of the model for raw texts.

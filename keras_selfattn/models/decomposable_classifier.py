@@ -2,7 +2,7 @@ import keras
 
 from keras_selfattn import layers
 from keras_selfattn.layers import validation
-from keras_selfattn.models import arguments
+from keras_selfattn.models import checks
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.classifier_head import ClassifierHead
 from keras_selfattn.models.construction import constructor
@@ -28,30 +28,34 @@ class DecomposableClassifier(Classifier):
     Args:
         vocabulary_size: Integer, the number of token ids, padding included.
         num_classes: Integer, the number of classes.
-        embedding_dim: Integer, the width of a word vector.
-        embeddings_initializer: Initializer of the word vectors, those of
-            words without a pretrained one included.
-        trainable_embeddings: Boolean, whether word vectors are tuned.
+        embedding_dim: Integer, the width of a word vector. Defaults to `300`.
+        embeddings_initializer: Initializer of the word vectors, those of words
+            without a pretrained one included. Defaults to `"uniform"`.
+        trainable_embeddings: Boolean, whether word vectors are tuned. Defaults
+            to `False`.
         character_vocabulary_size: Integer, the number of character ids, or
-            `None` for a model without characters.
-        projection_dim: Integer, the width of a projected word.
+            `None` for a model without characters. Defaults to `None`.
+        projection_dim: Integer, the width of a projected word. Defaults to
+            `200`.
         attend_units: Sequence of integers, the widths of `F`, and of the
-            network of the intra-sentence attention.
-        compare_units: Sequence of integers, the widths of `G`.
-        aggregate_units: Sequence of integers, the widths of the hidden
-            layers of `H`.
+            network of the intra-sentence attention. Defaults to `(200, 200)`.
+        compare_units: Sequence of integers, the widths of `G`. Defaults to
+            `(200, 200)`.
+        aggregate_units: Sequence of integers, the widths of the hidden layers
+            of `H`. Defaults to `(200, 200)`.
         intra_sentence: Boolean, whether words look at their own sentence.
+            Defaults to `False`.
         max_distance: Integer, the longest distance within a sentence with a
-            bias of its own (with `intra_sentence`).
-        dropout: Float, the dropout of each ReLU layer.
+            bias of its own (with `intra_sentence`). Defaults to `10`.
+        dropout: Float, the dropout of each ReLU layer. Defaults to `0.2`.
         initializer_stddev: Float, the spread of the normal distribution that
-            kernels start from, or `None` for Glorot's uniform distribution.
-            The published 0.01 stays at chance for the first epochs on a part
-            of SNLI, where Glorot's learns at once.
-        activation: `"softmax"` for probabilities, `None` for logits.
-        **kwargs: `name`; `dtype`, the dtype policy of all layers but the
-            last, which is float32; and `trainable`, as in
-            `keras.layers.Layer`.
+            kernels start from, or `None` for Glorot's uniform distribution. The
+            published 0.01 stays at chance for the first epochs on a part of
+            SNLI, where Glorot's learns at once. Defaults to `None`.
+        activation: `"softmax"` for probabilities, `None` for logits. Defaults
+            to `"softmax"`.
+        **kwargs: `name`; `dtype`, the dtype policy of all layers but the last,
+            which is float32; and `trainable`, as in `keras.layers.Layer`.
 
     Raises:
         ValueError: if an argument is out of its range, if there is none of
@@ -97,7 +101,7 @@ class DecomposableClassifier(Classifier):
         activation="softmax",
         **kwargs,
     ):
-        config = arguments.of_scope(locals())
+        config = checks.of_scope(locals())
 
         def initializer():
             if initializer_stddev is None:

@@ -1,6 +1,6 @@
 import keras
 
-from keras_selfattn.models import arguments
+from keras_selfattn.models import checks
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.classifier_head import ClassifierHead
 from keras_selfattn.models.construction import constructor
@@ -33,50 +33,57 @@ class SentenceClassifier(Classifier):
     Args:
         vocabulary_size: Integer, the number of token ids, padding included.
         num_classes: Integer, the number of classes.
-        embedding_dim: Integer, the width of a word vector.
-        embeddings_initializer: Initializer of the word vectors, those of
-            words without a pretrained one included.
-        trainable_embeddings: Boolean, whether word vectors are tuned.
+        embedding_dim: Integer, the width of a word vector. Defaults to `100`.
+        embeddings_initializer: Initializer of the word vectors, those of words
+            without a pretrained one included. Defaults to `"uniform"`.
+        trainable_embeddings: Boolean, whether word vectors are tuned. Defaults
+            to `True`.
         character_vocabulary_size: Integer, the number of character ids, or
-            `None` for a model without characters.
-        encoder: `"bilstm"` or `"cnn"`.
-        units: Integer, or a sequence of one integer a layer: the width of
-            each direction of the BiLSTM. For the CNN an integer, its number
-            of filters.
+            `None` for a model without characters. Defaults to `None`.
+        encoder: `"bilstm"` or `"cnn"`. Defaults to `"bilstm"`.
+        units: Integer, or a sequence of one integer a layer: the width of each
+            direction of the BiLSTM. For the CNN an integer, its number of
+            filters. Defaults to `300`.
         kernel_size: Integer, the number of words that a filter sees (CNN).
-        pooling: `"structured"`, `"generalized"`, `"max"`, `"mean"` or
-            `"last"`.
+            Defaults to `3`.
+        pooling: `"structured"`, `"generalized"`, `"max"`, `"mean"` or `"last"`.
+            Defaults to `"structured"`.
         attention_dim: Integer, the hidden units of the attention (structured
-            and generalized pooling).
-        num_heads: Integer, the number of attention heads (the same).
+            and generalized pooling). Defaults to `350`.
+        num_heads: Integer, the number of attention heads (the same). Defaults
+            to `30`.
         parameter_penalty: Float, the factor of the head diversity of the
-            attention's kernels (generalized pooling).
+            attention's kernels (generalized pooling). Defaults to `0.0`.
         attention_penalty: Float, the factor of the penalty on the attention
-            scores: orthogonality for structured, head diversity for
-            generalized pooling.
-        embedding_penalty: Float, the factor of the head diversity of the
-            rows of the embedding (generalized pooling).
+            scores: orthogonality for structured, head diversity for generalized
+            pooling. Defaults to `1.0`.
+        embedding_penalty: Float, the factor of the head diversity of the rows
+            of the embedding (generalized pooling). Defaults to `0.0`.
         margin: Float, the margin of the head diversities (generalized pooling
-            with a penalty).
+            with a penalty). Defaults to `1.0`.
         hidden_units: Integer, or a sequence of integers: the widths of the
-            hidden layers, where none is pruned.
-        hidden_shortcut: Boolean, whether hidden layers after the first read
-            the sentence embedding too.
+            hidden layers, where none is pruned. Defaults to `3000`.
+        hidden_shortcut: Boolean, whether hidden layers after the first read the
+            sentence embedding too. Defaults to `False`.
         row_units: Integer, the pruned hidden units of each row of the
             embedding. With `row_units` or `column_units`, the pruned layer
-            takes the place of the hidden layers.
-        column_units: Integer, the pruned hidden units of each column.
+            takes the place of the hidden layers. Defaults to `None`.
+        column_units: Integer, the pruned hidden units of each column. Defaults
+            to `None`.
         dropout: Float, the dropout before each layer of the classifier.
+            Defaults to `0.5`.
         encoder_dropout: Float, the dropout before each layer of the encoder.
-        l2: Float, the L2 factor of the classifier's kernels.
-        activation: `"softmax"` for probabilities, `None` for logits.
+            Defaults to `0.0`.
+        l2: Float, the L2 factor of the classifier's kernels. Defaults to
+            `0.0001`.
+        activation: `"softmax"` for probabilities, `None` for logits. Defaults
+            to `"softmax"`.
         lstm_implementation: `"auto"`, `"cudnn"` or `"keras"`, the
-            `implementation` of `keras_selfattn.layers.StackedBiLSTM`
-            (BiLSTM). Under TensorFlow on a CPU, models that are to be
-            compiled with `jit_compile=True` take `"keras"`.
-        **kwargs: `name`; `dtype`, the dtype policy of all layers but the
-            last, which is float32; and `trainable`, as in
-            `keras.layers.Layer`.
+            `implementation` of `keras_selfattn.layers.StackedBiLSTM` (BiLSTM).
+            Under TensorFlow on a CPU, models that are to be compiled with
+            `jit_compile=True` take `"keras"`. Defaults to `"auto"`.
+        **kwargs: `name`; `dtype`, the dtype policy of all layers but the last,
+            which is float32; and `trainable`, as in `keras.layers.Layer`.
 
     Raises:
         ValueError: if an argument is out of its range, if there is none of
@@ -129,7 +136,7 @@ class SentenceClassifier(Classifier):
         lstm_implementation="auto",
         **kwargs,
     ):
-        config = arguments.of_scope(locals())
+        config = checks.of_scope(locals())
 
         # === Layers ===
         words = Words(config)

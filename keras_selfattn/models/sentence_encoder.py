@@ -4,7 +4,7 @@ from keras import ops
 
 from keras_selfattn import layers
 from keras_selfattn.layers import validation
-from keras_selfattn.models.arguments import one_of
+from keras_selfattn.models.checks import one_of
 from keras_selfattn.regularizers import HeadDiversity
 from keras_selfattn.regularizers import Orthogonality
 

@@ -2,7 +2,7 @@ import keras
 from keras import ops
 
 from keras_selfattn import layers
-from keras_selfattn.models import arguments
+from keras_selfattn.models import checks
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.classifier_head import ClassifierHead
 from keras_selfattn.models.construction import constructor
@@ -35,11 +35,14 @@ class SentencePairClassifier(Classifier):
     Args:
         vocabulary_size: Integer, the number of token ids, padding included.
         num_classes: Integer, the number of classes.
-        interaction: `"gated"` or `"heuristic"`.
+        interaction: `"gated"` or `"heuristic"`. Defaults to `"gated"`.
         interaction_units: Integer, the width of the gated encoder
-            (`"gated"`).
+            (`"gated"`). Defaults to `600`.
         **kwargs: The other arguments are those of
-            `keras_selfattn.models.SentenceClassifier`.
+            `keras_selfattn.models.SentenceClassifier`, and so are their
+            defaults but for `embedding_dim=300`, `attention_dim=150`,
+            `attention_penalty=0.3`, `hidden_units=4000`, `dropout=0.0` and
+            `l2=0.0`.
 
     Raises:
         ValueError: if an argument is out of its range, if there is none of
@@ -97,8 +100,8 @@ class SentencePairClassifier(Classifier):
         lstm_implementation="auto",
         **kwargs,
     ):
-        config = arguments.of_scope(locals())
-        arguments.one_of(interaction, INTERACTIONS, "interaction")
+        config = checks.of_scope(locals())
+        checks.one_of(interaction, INTERACTIONS, "interaction")
 
         # === Layers ===
         words = Words(config)

@@ -1,0 +1,60 @@
+"""What each argument of a classifier may be, by itself."""
+
+from keras_selfattn.layers import validation
+from keras_selfattn.regularizers import validate_factor
+
+# What must be an integer of 1 or more, a finite number of 0 or more, a share,
+# or one of two.
+_SIZES = ("vocabulary_size", "num_classes", "embedding_dim", "projection_dim")
+_FACTORS = (
+    "parameter_penalty",
+    "attention_penalty",
+    "embedding_penalty",
+    "margin",
+    "l2",
+    "initializer_stddev",
+)
+_SHARES = ("dropout", "encoder_dropout")
+_SWITCHES = ("trainable_embeddings", "hidden_shortcut", "intra_sentence")
+
+
+def of_scope(scope):
+    """A constructor's own arguments, checked as far as no layer checks them.
+
+    Args:
+        scope: Its `locals()` at the start.
+
+    Returns:
+        A dictionary of all arguments by their names.
+    """
+    hidden = ("self", "kwargs", "__class__")
+    values = {k: v for k, v in scope.items() if k not in hidden}
+    for names, check in (
+        (_SIZES, validation.positive_integer),
+        (_FACTORS, _factor_or_none),
+        (_SHARES, validation.fraction),
+        (_SWITCHES, _switch),
+    ):
+        for name in names:
+            if name in values:
+                check(values[name], name)
+    return values
+
+
+def one_of(value, choices, name):
+    """The value, or `ValueError` unless it is one of the choices."""
+    if value not in choices:
+        raise ValueError(
+            f"`{name}` must be one of {', '.join(map(repr, choices))}. "
+            f"Received: {name}={value!r}"
+        )
+    return value
+
+
+def _factor_or_none(value, name):
+    if value is not None or name != "initializer_stddev":
+        validate_factor(value, name)
+
+
+def _switch(value, name):
+    one_of(value, (True, False), name)
