@@ -155,18 +155,18 @@ def _print_evaluation(evaluation):
 
 def _print_faithfulness(result):
     from rich.console import Console
+    from rich.table import Column
     from rich.table import Table
 
-    table = Table(title="Lost without a method's words, and with only them")
-    table.add_column("words by", no_wrap=True)
-    for column in (
+    table = Table(
+        Column("words by", no_wrap=True),
         "share",
         "p without",
         "p with only",
         "accuracy without",
         "accuracy with only",
-    ):
-        table.add_column(column)
+        title="Lost without a method's words, and with only them",
+    )
     for (method, share), loss in result.losses.items():
         figures = (
             loss.comprehensiveness,

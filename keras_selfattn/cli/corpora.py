@@ -46,6 +46,12 @@ def add_columns(parser):
     )
 
 
+def add_dev(parser):
+    parser.add_argument(
+        "--dev", help="dev texts; by default those in the same archive"
+    )
+
+
 def open_corpus(path, options, split=None, labelled=True):
     """The corpus of a path, by a command's options."""
     if options.download:

@@ -11,12 +11,11 @@ def add_commands(commands):
 def presets(options):
     """List the rows of the papers' tables."""
     from rich.console import Console
+    from rich.table import Column
     from rich.table import Table
 
-    table = Table()
-    table.add_column("preset", no_wrap=True)
-    for column in ("paper", "row", "published %", "parameters"):
-        table.add_column(column)
+    names = Column("preset", no_wrap=True)
+    table = Table(names, "paper", "row", "published %", "parameters")
     for name, preset in PRESETS.items():
         figures = [f"{k} {v}" for k, v in preset.published.items()]
         table.add_row(

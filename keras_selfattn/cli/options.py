@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 
 from keras_selfattn.cli.starting import start_keras
 
@@ -64,6 +65,9 @@ def overrides(options):
     for name, _ in options.set:
         if name in ("vocabulary_size", "num_classes", "name"):
             raise ValueError(f"{name!r} follows from the data and the preset")
+    if options.vectors is not None:
+        # A missing file is found before Keras is imported.
+        os.stat(options.vectors)
     start_keras()
     from keras_selfattn.training import is_training_value
 

@@ -21,9 +21,7 @@ def add_commands(commands):
         help="what the texts are: yelp, age, snli or multinli",
     )
     parser.add_argument("--train", required=True, help="training texts")
-    parser.add_argument(
-        "--dev", help="dev texts; by default those in the same archive"
-    )
+    corpora.add_dev(parser)
     parser.add_argument(
         "--test", help="test texts; without, figures are of the dev texts"
     )

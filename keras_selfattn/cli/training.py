@@ -12,34 +12,18 @@ from keras_selfattn.models.presets import get_preset
 
 def add_commands(commands):
     parser = add_command(commands, train)
-    parser.add_argument(
-        "data",
-        help="training texts: .jsonl, .csv or .tsv, or the .zip archive of "
-        "SNLI or MultiNLI as downloaded, or PAN's folder of authors",
-    )
-    parser.add_argument(
-        "--dev", help="dev texts; by default those in the same archive"
-    )
-    parser.add_argument(
-        "--output", required=True, help="folder of the run, a new one"
-    )
     chosen = parser.add_mutually_exclusive_group()
-    chosen.add_argument("--preset", default="lin2017_yelp")
+    _add_preset(chosen)
     chosen.add_argument(
         "--recipe", help="a preset with all settings, of the model zoo"
     )
-    _add_shared(parser, "run")
     parser.add_argument(
         "--seed", type=int, help="(default: 0, or the recipe's)"
     )
+    _add_run(parser, "run")
 
     parser = add_command(commands, tune)
-    parser.add_argument("data", help="training texts, as for train")
-    parser.add_argument("--dev", help="dev texts, as for train")
-    parser.add_argument(
-        "--output", required=True, help="folder of the search, a new one"
-    )
-    parser.add_argument("--preset", default="lin2017_yelp")
+    _add_preset(parser)
     parser.add_argument(
         "--tuner",
         choices=("random", "hyperband", "grid", "bayesian"),
@@ -64,21 +48,38 @@ def add_commands(commands):
         action="store_true",
         help="search nothing but what --search names",
     )
-    _add_shared(parser, "search")
     parser.add_argument("--seed", type=int, default=0)
+    _add_run(parser, "search")
 
 
-def _add_shared(parser, output):
-    corpora.add_columns(parser)
+def _add_preset(parser):
+    parser.add_argument(
+        "--preset",
+        default="lin2017_yelp",
+        help="one that `presets` lists (default: %(default)s)",
+    )
+
+
+def _add_run(parser, kind):
+    parser.add_argument(
+        "data",
+        help="training texts: .jsonl, .csv or .tsv, or the .zip archive of "
+        "SNLI or MultiNLI as downloaded, or PAN's folder of authors",
+    )
+    corpora.add_dev(parser)
     parser.add_argument(
         "--dev-split", metavar="NAME", help="of the dev texts (default: dev)"
     )
-    add_training(parser)
+    parser.add_argument(
+        "--output", required=True, help=f"folder of the {kind}, a new one"
+    )
     parser.add_argument(
         "--resume",
         action="store_true",
-        help=f"go on with the {output} in --output",
+        help=f"go on with the {kind} in --output",
     )
+    corpora.add_columns(parser)
+    add_training(parser)
 
 
 def train(options):

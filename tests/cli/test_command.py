@@ -76,6 +76,10 @@ def test_answers_without_keras(place, program, arguments):
             "train texts.jsonl --dev texts.jsonl --output run --set name=a",
             "'name' follows from the data",
         ),
+        (
+            "train texts.jsonl --dev texts.jsonl --output run --vectors none",
+            "'none'",
+        ),
         ("train x.csv --dev x.csv --output run --preset lin", "'lin'"),
         ("train x.csv --dev x.csv --output run --recipe lin", "'lin'"),
         (
