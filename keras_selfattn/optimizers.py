@@ -31,7 +31,9 @@ import keras
 import tensorflow as tf
 from keras import ops
 
-from keras_selfattn.layers._tensorflow import xla
+from keras_selfattn.private_names import Clipping
+from keras_selfattn.private_names import slot
+from keras_selfattn.private_names import xla_is_compiling
 
 
 def add_up_rows(gradient):
@@ -62,7 +64,7 @@ def _divisible(gradient):
     )
 
 
-class _TouchedRows:
+class _TouchedRows(Clipping):
     """Has Keras's optimizers update the rows that a gradient names."""
 
     def apply(self, grads, trainable_variables=None):
@@ -75,10 +77,10 @@ class _TouchedRows:
     def _takes_repeated_rows(self):
         return False
 
-    def _clip_gradients(self, grads):
+    def clip(self, grads, clip):
         # The rows that are not there are zero: no clipping needs them, and
         # Keras would make them to take a norm.
-        clipped = super()._clip_gradients(
+        clipped = clip(
             [g.values if isinstance(g, tf.IndexedSlices) else g for g in grads]
         )
         return [
@@ -107,14 +109,11 @@ class _TouchedRows:
         # An op on rows leaves the variable in a mode in which each reading
         # of it, such as an Embedding's, copies the whole table. XLA has
         # neither the mode nor the op that ends it.
-        if not xla.is_compiling():
+        if not xla_is_compiling():
             tf.raw_ops.DisableCopyOnRead(resource=variable.handle)
 
     def _update_whole(self, gradient, variable, learning_rate):
         super().update_step(gradient, variable, learning_rate)
-
-    def _slot(self, slots, variable):
-        return slots[self._get_variable_index(variable)].value
 
     def _set_rows(self, variable, rows, values):
         self.assign(variable, tf.IndexedSlices(values, rows))
@@ -154,7 +153,7 @@ class SGD(_TouchedRows, keras.optimizers.SGD):
         else:
             tf.raw_ops.ResourceApplyKerasMomentum(
                 var=variable.handle,
-                accum=self._slot(self.momentums, variable).handle,
+                accum=slot(self, "momentums", variable).handle,
                 lr=learning_rate,
                 grad=ops.cast(gradient, variable.dtype),
                 momentum=self.momentum,
@@ -164,7 +163,7 @@ class SGD(_TouchedRows, keras.optimizers.SGD):
     def _update_rows(self, gradient, rows, variable, learning_rate):
         move = -learning_rate * gradient
         if self.momentum != 0:
-            momentums = self._slot(self.momentums, variable)
+            momentums = slot(self, "momentums", variable)
             momentum = self.momentum * tf.gather(momentums, rows) + move
             self._set_rows(momentums, rows, momentum)
             if self.nesterov:
@@ -206,8 +205,8 @@ class Adam(_TouchedRows, keras.optimizers.Adam):
         beta_1_power, beta_2_power = self._powers(variable.dtype)
         tf.raw_ops.ResourceApplyAdam(
             var=variable.handle,
-            m=self._slot(self._momentums, variable).handle,
-            v=self._slot(self._velocities, variable).handle,
+            m=slot(self, "momentums", variable).handle,
+            v=slot(self, "velocities", variable).handle,
             beta1_power=beta_1_power,
             beta2_power=beta_2_power,
             lr=ops.cast(learning_rate, variable.dtype),
@@ -218,8 +217,8 @@ class Adam(_TouchedRows, keras.optimizers.Adam):
         )
 
     def _update_rows(self, gradient, rows, variable, learning_rate):
-        momentums = self._slot(self._momentums, variable)
-        velocities = self._slot(self._velocities, variable)
+        momentums = slot(self, "momentums", variable)
+        velocities = slot(self, "velocities", variable)
         momentum = tf.gather(momentums, rows)
         momentum += (gradient - momentum) * (1 - self.beta_1)
         self._set_rows(momentums, rows, momentum)
@@ -227,7 +226,7 @@ class Adam(_TouchedRows, keras.optimizers.Adam):
         velocity += (tf.square(gradient) - velocity) * (1 - self.beta_2)
         self._set_rows(velocities, rows, velocity)
         if self.amsgrad:
-            velocity_hats = self._slot(self._velocity_hats, variable)
+            velocity_hats = slot(self, "velocity_hats", variable)
             velocity = tf.maximum(tf.gather(velocity_hats, rows), velocity)
             self._set_rows(velocity_hats, rows, velocity)
         beta_1_power, beta_2_power = self._powers(variable.dtype)
@@ -254,7 +253,7 @@ class Adagrad(_TouchedRows, keras.optimizers.Adagrad):
     """
 
     def _update_rows(self, gradient, rows, variable, learning_rate):
-        accumulators = self._slot(self._accumulators, variable)
+        accumulators = slot(self, "accumulators", variable)
         accumulator = tf.gather(accumulators, rows) + tf.square(gradient)
         self._set_rows(accumulators, rows, accumulator)
         move = -learning_rate * gradient / tf.sqrt(accumulator + self.epsilon)

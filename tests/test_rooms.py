@@ -10,6 +10,7 @@ ROOT = pathlib.Path(keras_selfattn.__file__).parent
 # From the lowest to the highest: each imports only those before it.
 ROOMS = (
     "first_use",
+    "private_names",
     "files",
     "streams",
     "labels",

@@ -1,5 +1,7 @@
 import keras
 
+from keras_selfattn.private_names import collecting_scope
+
 
 class PenaltyLayer(keras.layers.Layer):
     """A layer whose penalties count once for each of its calls.
@@ -10,7 +12,7 @@ class PenaltyLayer(keras.layers.Layer):
     """
 
     def __call__(self, *args, **kwargs):
-        scope = _collecting_scope()
+        scope = collecting_scope()
         if scope is None:
             return super().__call__(*args, **kwargs)
         before = list(scope.losses)
@@ -22,10 +24,3 @@ class PenaltyLayer(keras.layers.Layer):
         # not be given to another one as long as Keras remembers it.
         self._seen_losses = list(scope.losses)
         return outputs
-
-
-def _collecting_scope():
-    """The `keras.StatelessScope` that collects penalties, or `None`."""
-    with keras.StatelessScope(initialize_variables=False) as probe:
-        scope = probe.original_scope
-    return scope if scope is not None and scope.collect_losses else None

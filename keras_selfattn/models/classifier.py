@@ -11,6 +11,7 @@ from keras_selfattn.files import write_text
 from keras_selfattn.labels import plain
 from keras_selfattn.models import arguments
 from keras_selfattn.models import construction
+from keras_selfattn.private_names import Cloning
 from keras_selfattn.sides import SENTENCE
 from keras_selfattn.streams import several
 
@@ -21,7 +22,7 @@ PREPROCESSOR_FILE = "preprocessor.json"
 GROUPS = ("word vectors", "encoder", "pooling", "classifier")
 
 
-class Classifier(keras.Model):
+class Classifier(Cloning, keras.Model):
     """A functional model that gives class probabilities and its attention.
 
     Subclasses build the graph and hand it over with its inner views.
@@ -76,18 +77,10 @@ class Classifier(keras.Model):
         for attribute in ("preprocessor", "labels", "training_record"):
             setattr(self, attribute, getattr(origin, attribute))
 
-    def _run_through_graph(
-        self, inputs, operation_fn=lambda operation: operation, call_fn=None
-    ):
-        # `keras.models.clone_model` calls it, and then the class with what it
-        # returns.
-        if call_fn is None and all(
-            isinstance(tensor, keras.KerasTensor)
-            for tensor in keras.tree.flatten(inputs)
-        ):
-            views = dict(self._views)
-            return construction.run_as_clone(self, views, inputs, operation_fn)
-        return super()._run_through_graph(inputs, operation_fn, call_fn)
+    def run_for_clone(self, inputs, operation_fn):
+        """The outputs of a clone's graph; `keras.models.clone_model` asks."""
+        views = dict(self._views)
+        return construction.run_as_clone(self, views, inputs, operation_fn)
 
     def __setattr__(self, name, value):
         if name == "preprocessor":

@@ -7,6 +7,7 @@ import inspect
 import keras
 
 from keras_selfattn.models import arguments
+from keras_selfattn.private_names import run_graph
 
 
 def constructor(build):
@@ -94,7 +95,7 @@ def run_as_clone(model, views, inputs, operation_fn):
     graph = keras.Function(
         model.input, {"outputs": model.output, "views": views}
     )
-    made = graph._run_through_graph(inputs, in_place_of)
+    made = run_graph(graph, inputs, in_place_of)
     outputs = made["outputs"]
     if not changed and isinstance(outputs, keras.KerasTensor):
         outputs._clone_of = (model, made["views"])

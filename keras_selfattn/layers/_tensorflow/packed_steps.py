@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from keras_selfattn.layers._tensorflow import xla
+from keras_selfattn.private_names import xla_is_compiling
 
 
 def is_faster():
@@ -11,7 +11,7 @@ def is_faster():
     A GPU computes them all in less time than it moves them. XLA can't compile
     products of as many rows as a batch happens to need.
     """
-    return not tf.config.list_logical_devices("GPU") and not xla.is_compiling()
+    return not tf.config.list_logical_devices("GPU") and not xla_is_compiling()
 
 
 class KeptSteps:
