@@ -4,17 +4,14 @@ import argparse
 import json
 import os
 
-from keras_selfattn.cli.starting import start_keras
+from keras_selfattn.training.values import VALUES
+from keras_selfattn.training.values import check_training_values
+from keras_selfattn.training.values import describe_values
+from keras_selfattn.training.values import is_training_value
 
 PROGRAM = "keras-selfattn"
 
-_TRAINING = {
-    "epochs": int,
-    "batch_size": int,
-    "optimizer": str,
-    "learning_rate": float,
-    "max_tokens": int,
-}
+_OPTIONS = [value for value in VALUES if value.is_option]
 # Words that would otherwise be strings, and so all be true.
 _PYTHON = {"True": True, "False": False, "None": None}
 
@@ -28,7 +25,10 @@ def add_command(commands, run):
             command's, its docstring the help.
     """
     parser = commands.add_parser(
-        run.__name__, help=run.__doc__, description=run.__doc__
+        run.__name__,
+        help=run.__doc__,
+        description=run.__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     # Given ahead of the command, it would be lost to a default.
     add_debug(parser, default=argparse.SUPPRESS)
@@ -47,35 +47,45 @@ def add_debug(parser, default):
 
 def add_training(parser):
     parser.add_argument("--vectors", help="word vectors in text format")
-    for name, kind in _TRAINING.items():
-        parser.add_argument(f"--{name.replace('_', '-')}", type=kind)
+    for value in _OPTIONS:
+        parser.add_argument(
+            f"--{value.name.replace('_', '-')}",
+            type=value.range.kind,
+            help="a training value; see below",
+        )
     parser.add_argument(
         "--set",
         metavar="NAME=VALUE",
         action="append",
         default=[],
         type=assignment,
-        help="an argument of the model or of its training, such as "
-        "units=100 or global_clipnorm=1",
+        help="an argument of the model, such as units=100, or any training "
+        "value",
     )
+    parser.epilog = f"training values:\n{describe_values()}"
 
 
 def overrides(options):
-    """The arguments of the model that are given, and the training values."""
-    for name, _ in options.set:
+    """The arguments of the model that are given, and the training values.
+
+    Raises:
+        ValueError: if one can't be set, or a training value is not as
+            expected.
+        OSError: if the file of word vectors can't be found.
+    """
+    if options.vectors is not None:
+        os.stat(options.vectors)
+    model = {}
+    training = {
+        value.name: getattr(options, value.name)
+        for value in _OPTIONS
+        if getattr(options, value.name) is not None
+    }
+    for name, value in options.set:
         if name in ("vocabulary_size", "num_classes", "name"):
             raise ValueError(f"{name!r} follows from the data and the preset")
-    if options.vectors is not None:
-        # A missing file is found before Keras is imported.
-        os.stat(options.vectors)
-    start_keras()
-    from keras_selfattn.training import is_training_value
-
-    given = {name: getattr(options, name) for name in _TRAINING}
-    training = {k: v for k, v in given.items() if v is not None}
-    model = {}
-    for name, value in options.set:
         (training if is_training_value(name) else model)[name] = value
+    check_training_values(training)
     return model, training
 
 

@@ -6,6 +6,7 @@ from keras_selfattn.cli import corpora
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.cli.options import add_training
 from keras_selfattn.cli.options import overrides
+from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.reproduction.tables import get_table
 
 
@@ -51,6 +52,7 @@ def reproduce(options):
     get_table(options.paper, name)
     splits = list(_open_corpora(options))
     model_overrides, training_overrides = overrides(options)
+    start_keras()
     from keras_selfattn import reproduction
     from keras_selfattn.reproduction.report import print_report
 

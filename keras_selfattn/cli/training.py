@@ -7,6 +7,7 @@ from keras_selfattn.cli.options import add_command
 from keras_selfattn.cli.options import add_training
 from keras_selfattn.cli.options import choices
 from keras_selfattn.cli.options import overrides
+from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.models.presets import get_preset
 
 
@@ -90,6 +91,7 @@ def train(options):
     get_preset(recipe.preset)
     corpus, dev_corpus = _open_corpora(options)
     model_overrides, training_overrides = overrides(options)
+    start_keras()
     from keras_selfattn import training
 
     model = training.train(
@@ -108,20 +110,21 @@ def train(options):
 
 def tune(options):
     """Search a preset's arguments, by KerasTuner."""
-    searched = dict(options.search)
     get_preset(options.preset)
     corpus, dev_corpus = _open_corpora(options)
     model_overrides, training_overrides = overrides(options)
-    from keras_selfattn import tuning
-
     fixed = {
         # A list would be searched.
         name: tuple(value) if isinstance(value, list) else value
         for name, value in {**model_overrides, **training_overrides}.items()
     }
     epochs = fixed.pop("epochs", None)
+    searched = dict(options.search)
     if both := sorted(fixed.keys() & searched.keys()):
         raise ValueError(f"Both set and to be searched: {', '.join(both)}")
+    start_keras()
+    from keras_selfattn import tuning
+
     model = tuning.search(
         options.preset,
         corpus,

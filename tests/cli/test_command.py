@@ -80,6 +80,15 @@ def test_answers_without_keras(place, program, arguments):
             "train texts.jsonl --dev texts.jsonl --output run --vectors none",
             "'none'",
         ),
+        (
+            "train texts.jsonl --dev texts.jsonl --output run --epochs 0",
+            "`epochs` must be a positive integer",
+        ),
+        (
+            "tune texts.jsonl --dev texts.jsonl --output run --set units=3 "
+            "--search units=[3]",
+            "Both set and to be searched: units",
+        ),
         ("train x.csv --dev x.csv --output run --preset lin", "'lin'"),
         ("train x.csv --dev x.csv --output run --recipe lin", "'lin'"),
         (

@@ -2,6 +2,8 @@ import pytest
 
 from keras_selfattn.cli import main
 from keras_selfattn.cli import make_parser
+from keras_selfattn.training.values import VALUES
+from keras_selfattn.training.values import describe_values
 from tests.cli.commands import train_arguments
 
 
@@ -20,3 +22,16 @@ def test_a_setting_without_a_value(data, tmp_path, capsys):
         main(train_arguments(data, tmp_path / "run", "--set=units"))
     assert raised.value.code == 2
     assert "NAME=VALUE" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["train", "tune", "reproduce"])
+def test_the_help_lists_the_training_values(capsys, command):
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    shown = capsys.readouterr().out
+    for value in VALUES:
+        assert value.name in shown
+        assert (f"--{value.name.replace('_', '-')} " in shown) == (
+            value.is_option
+        )
+    assert describe_values() in shown
