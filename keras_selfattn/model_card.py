@@ -1,8 +1,9 @@
-"""The model card of a trained model: what it is, and what it is not."""
+"""The model card: what a model is, how it was trained, what it can't do."""
 
 import json
 import pathlib
 import platform
+import re
 import shlex
 
 import keras
@@ -12,6 +13,7 @@ import tensorflow as tf
 from keras_selfattn import models
 from keras_selfattn.files import write_text
 from keras_selfattn.models.loading import MODEL_FOLDER
+from keras_selfattn.visualization.formatting import clean
 
 CARD_FILE = "README.md"
 LIMITS = (
@@ -26,30 +28,22 @@ UNKNOWN_LICENCE = (
     "None is stated here. What the licences of the training texts and of the "
     "word vectors ask holds for the model too."
 )
+# What `keras_selfattn.training.train` records of each run.
+_RUN = {
+    *("preset", "seed", "vectors", "model", "training", "train_rows"),
+    *("epoch", "dev_accuracy"),
+}
 
 
-def write_model_card(
-    folder,
-    model,
-    evaluation,
-    data,
-    command=None,
-    licence=None,
-    limits=(),
-):
+def write_model_card(folder, model, evaluation, data, **more):
     """Write the model card into a model's folder, as `README.md`.
 
     Args:
         folder: Path of the folder of the model or of its training run.
         model: The `Classifier` that `keras_selfattn.training.train` returned.
-        evaluation: The `keras_selfattn.evaluation.Evaluation` on the dev
-            texts.
-        data: Dictionary, by the name of a split, of what
-            `keras_selfattn.data.fingerprint.fingerprint` tells of it.
-        command: List of strings, the command that made the model, or `None`.
-        licence: What the licences of data and vectors ask of the model, or
-            `None` where that is not known.
-        limits: Sentences on what this model can't do, besides what none can.
+        evaluation: As in `model_card`.
+        data: As in `model_card`.
+        **more: Further arguments of `model_card`.
 
     Returns:
         The path of the card.
@@ -58,34 +52,90 @@ def write_model_card(
     if (folder / MODEL_FOLDER).is_dir():
         folder = folder / MODEL_FOLDER
     path = folder / CARD_FILE
+    write_text(path, model_card(model, evaluation, data, **more))
+    return path
+
+
+def read_model_card(folder):
+    """The text of the model card in a model's folder.
+
+    Args:
+        folder: Path of the folder of the model or of its training run.
+
+    Returns:
+        A string, or `None` where there is no card.
+    """
+    for path in (pathlib.Path(folder, MODEL_FOLDER), pathlib.Path(folder)):
+        if (path / CARD_FILE).is_file():
+            return (path / CARD_FILE).read_text(encoding="utf-8")
+    return None
+
+
+def model_card(
+    model, evaluation=None, data=None, command=None, licence=None, limits=()
+):
+    """The model card as Markdown, without what is not known.
+
+    Args:
+        model: A classifier with a `preprocessor` and `labels`.
+        evaluation: The `keras_selfattn.evaluation.Evaluation` on the dev
+            texts. Defaults to `None`.
+        data: Dictionary, by the name of a split, of what
+            `keras_selfattn.data.fingerprint.fingerprint` tells of it.
+            Defaults to `None`.
+        command: List of strings, the command that made the model. Defaults
+            to `None`. Of paths the card has the names, without the folders.
+        licence: String, what the licences of data and vectors ask of the
+            model. Defaults to `None`, where that is not known.
+        limits: Sentences on what this model can't do, besides what none can.
+
+    Returns:
+        A string.
+    """
+    record = dict(getattr(model, "training_record", None) or {})
+    if record.get("vectors"):
+        record["vectors"] = pathlib.Path(record["vectors"]).name
+    preset = models.get_preset(record["preset"]) if {*record} >= _RUN else None
     blocks = [
-        *_head(model, evaluation),
-        *_data(data, model.training_record),
-        *_command(command),
-        *_figures(model, evaluation),
-        *_settings(model),
+        *_head(model, record, preset),
+        *(_data(data, record) if data else ()),
+        *(_command(command) if command else ()),
+        *(_figures(model, record, preset, evaluation) if evaluation else ()),
+        *(_settings(record, preset) if preset else _training(record)),
         "## Limits",
-        _list([*LIMITS, *limits]),
+        _list([*(LIMITS if record else LIMITS[1:]), *limits]),
         "## Licence",
         licence or UNKNOWN_LICENCE,
         *_versions(),
     ]
-    write_text(path, "\n\n".join(blocks) + "\n")
-    return path
+    return "\n\n".join(blocks) + "\n"
 
 
-def _head(model, evaluation):
-    record = model.training_record
-    preset = models.get_preset(record["preset"])
-    kind = "pairs of texts" if len(model.sides) > 1 else "texts"
-    yield f"# {record['preset']}, trained on {record['train_rows']:,} {kind}"
-    yield (
+def _head(model, record, preset):
+    title = _plain(model.name)
+    what = (
         f"A `{type(model).__name__}` of keras_selfattn that answers "
-        f"{', '.join(f'`{label}`' for label in model.labels)}. Its dev "
-        f"accuracy is {evaluation.accuracy:.2%}. The preset is that of "
-        f"{preset.paper}, {preset.table}; the settings below say where this "
-        "model departs from it."
+        f"{', '.join(map(_code, model.labels))}."
     )
+    if preset is not None:
+        kind = "pairs of texts" if len(model.sides) > 1 else "texts"
+        title = (
+            f"{record['preset']}, trained on {record['train_rows']:,} {kind}"
+        )
+        what += (
+            f" Its dev accuracy is {record['dev_accuracy']:.2%}. The preset "
+            f"is that of {preset.paper}, {preset.table}; the settings below "
+            "say where this model departs from it."
+        )
+    yield f"# {title}"
+    yield what
+    rows = [
+        ["Vocabulary", f"{model.preprocessor.vocabulary_size():,} ids"],
+        ["Weights", f"{model.count_params():,}"],
+    ]
+    if hasattr(model, "precision"):
+        rows.append(["Precision", model.precision])
+    yield _table(["", ""], rows)
 
 
 def _data(data, record):
@@ -94,28 +144,28 @@ def _data(data, record):
         [
             split,
             f"{found['rows']:,}",
-            ", ".join(f"{k} {n:,}" for k, n in found["classes"].items()),
+            ", ".join(
+                f"{_plain(label)} {n:,}"
+                for label, n in found["classes"].items()
+            ),
             found["sha256"],
         ]
         for split, found in data.items()
     ]
     yield _table(["texts", "rows", "by class", "SHA-256 of the rows"], rows)
-    if record["vectors"]:
-        yield f"Word vectors: `{pathlib.Path(record['vectors']).name}`."
-    else:
-        yield "Word vectors: random ones, none pretrained."
+    vectors = record.get("vectors")
+    vectors = _code(vectors) if vectors else "random ones, none pretrained"
+    yield f"Word vectors: {vectors}."
 
 
 def _command(command):
-    if command is None:
-        return
     yield "## Command"
     # The folders of one machine mean nothing on another.
     names = [
         option + equals + pathlib.PurePath(value).name
         for option, equals, value in map(_split_option, command)
     ]
-    yield f"    {shlex.join(names)}"
+    yield "    " + clean(shlex.join(names)).replace("\n", "\n    ")
 
 
 def _split_option(argument):
@@ -124,71 +174,66 @@ def _split_option(argument):
     return "", "", argument
 
 
-def _figures(model, evaluation):
-    record = model.training_record
-    preset = models.get_preset(record["preset"])
+def _figures(model, record, preset, evaluation):
     yield "## Figures"
+    epoch = f", after epoch {record['epoch']}" if "epoch" in record else ""
     yield (
         f"Dev accuracy {evaluation.accuracy:.2%} over "
-        f"{evaluation.confusion.sum():,} texts, after epoch "
-        f"{record['epoch']}."
+        f"{evaluation.confusion.sum():,} texts{epoch}."
     )
-    rows = [
+    labels = list(map(_plain, evaluation.labels))
+    shares = [
         [
-            label,
             *(f"{100 * figures[k]:.1f}" for k in ("precision", "recall", "f1")),
             f"{figures['rows']:,}",
         ]
-        for label, figures in evaluation.per_class().items()
+        for figures in evaluation.per_class().values()
     ]
-    yield _table(["class", "precision %", "recall %", "F1 %", "rows"], rows)
-    yield _table(
-        ["true \\ predicted", *evaluation.labels],
-        [
-            [label, *map(str, row)]
-            for label, row in zip(
-                evaluation.labels, evaluation.confusion, strict=True
-            )
-        ],
-    )
-    published = ", ".join(f"{k} {v}" for k, v in preset.published.items())
-    yield (
-        f"Published for the preset, at the paper's sizes and on its data: "
-        f"{published} %."
-    )
-    yield _table(
-        ["part", "weights"],
-        [[part, f"{n:,}"] for part, n in model.parameter_counts().items()],
-    )
+    for header, rows in (
+        (["class", "precision %", "recall %", "F1 %", "rows"], shares),
+        (["true \\ predicted", *labels], evaluation.confusion),
+    ):
+        rows = zip(labels, rows, strict=True)
+        yield _table(header, [[label, *row] for label, row in rows])
+    if preset is not None:
+        published = ", ".join(f"{k} {v}" for k, v in preset.published.items())
+        yield (
+            "Published for the preset, at the paper's sizes and on its data: "
+            f"{published} %."
+        )
+    counts = model.parameter_counts()
+    rows = [[part, f"{n:,}"] for part, n in counts.items()]
+    yield _table(["part", "weights"], rows)
 
 
-def _settings(model):
-    record = model.training_record
-    preset = models.get_preset(record["preset"])
+def _settings(record, preset):
     yield "## Settings"
     yield f"Seed {record['seed']}."
-    for title, values, defaults in (
-        ("model", record["model"], preset.model),
-        ("training", record["training"], preset.training),
+    for title, defaults in (
+        ("model", preset.model),
+        ("training", preset.training),
     ):
-        yield _table(
-            [f"{title} argument", "value", "in the preset"],
-            [
-                [name, _code(value), _default(defaults, name, value)]
-                for name, value in values.items()
-            ],
-        )
+        rows = [
+            [name, _code(json.dumps(value)), _default(defaults, name, value)]
+            for name, value in record[title].items()
+        ]
+        yield _table([f"{title} argument", "value", "in the preset"], rows)
 
 
 def _default(defaults, name, value):
     if name not in defaults:
         return "not set"
     default = defaults[name]
-    return "the same" if default == value else _code(default)
+    return "the same" if default == value else _code(json.dumps(default))
 
 
-def _code(value):
-    return f"`{json.dumps(value)}`"
+def _training(record):
+    yield "## Training"
+    rows = [
+        [_plain(name.replace("_", " ").capitalize()), _code(value)]
+        for name, value in record.items()
+    ]
+    yield _table(["", ""], rows) if rows else "Nothing is known of it."
 
 
 def _versions():
@@ -211,6 +256,25 @@ def _list(sentences):
 
 
 def _table(header, rows):
+    """A table of Markdown, in which code too may have no bare `|`."""
     lines = [header, ["---"] * len(header), *rows]
     cells = [[str(cell).replace("|", "\\|") for cell in row] for row in lines]
     return "\n".join("| " + " | ".join(row) + " |" for row in cells)
+
+
+def _one_line(text):
+    return " ".join(clean(text).split())
+
+
+def _plain(text):
+    """Any text as Markdown that shows it."""
+    return re.sub(r"([\\`*_\[\]<>&~])", r"\\\1", _one_line(text))
+
+
+def _code(text):
+    """Any text as Markdown that shows it as code."""
+    text = _one_line(text) or " "
+    # Code is between more backticks than it has in a row itself.
+    ticks = max(map(len, re.findall("`+", text)), default=0)
+    fence, gap = "`" * (ticks + 1), " " * bool(ticks)
+    return f"{fence}{gap}{text}{gap}{fence}"

@@ -1,7 +1,5 @@
 """The command that writes SavedModels: `export`."""
 
-import pathlib
-
 from keras_selfattn.cli import corpora
 from keras_selfattn.cli import models
 from keras_selfattn.cli.options import add_command
@@ -38,9 +36,10 @@ def export(options):
         corpus = corpora.open_corpus(options.check, options, options.split)
     model = models.load(options.model)
     from keras_selfattn import serving
-    from keras_selfattn.serving.card import model_card
+    from keras_selfattn.model_card import model_card
+    from keras_selfattn.model_card import read_model_card
 
-    card = _read_card(options.model)
+    card = read_model_card(options.model)
     if options.check:
         reduced = serving.reduce_precision(model, options.reduced_precision)
         comparison = serving.compare(model, reduced, corpus)
@@ -52,14 +51,3 @@ def export(options):
         # The figures of a run's own card are those in float32.
         card = f"{card or model_card(model)}\n## Reduced precision\n\n{cost}\n"
     print(serving.export(model, options.folder, options.version, card))
-
-
-def _read_card(folder):
-    """The text of a model's card, or `None` where it has none."""
-    from keras_selfattn.model_card import CARD_FILE
-    from keras_selfattn.models.loading import MODEL_FOLDER
-
-    for path in (pathlib.Path(folder) / MODEL_FOLDER, pathlib.Path(folder)):
-        if (path / CARD_FILE).is_file():
-            return (path / CARD_FILE).read_text(encoding="utf-8")
-    return None

@@ -11,10 +11,10 @@ from tensorflow.core.protobuf import saved_model_pb2
 
 import keras_selfattn
 from keras_selfattn.files import new_folder
+from keras_selfattn.model_card import model_card
 from keras_selfattn.serving import agreement
 from keras_selfattn.serving import graph
 from keras_selfattn.serving import warmup
-from keras_selfattn.serving.card import model_card
 from keras_selfattn.serving.checks import check_model
 from keras_selfattn.serving.endpoints import endpoints
 from keras_selfattn.serving.endpoints import input_names
