@@ -92,7 +92,7 @@ def explain(options):
     explanations = visualization.explain(
         model,
         (text for text, _ in texts),
-        gold=(label for _, label in labels),
+        (label for _, label in labels),
     )
     if not options.html:
         console = Console()

@@ -36,13 +36,9 @@ def main(arguments=None):
     except Exception as error:
         if options.debug:
             traceback.print_exc()
-        message = " ".join(str(error).split())
-        code = 2
+        kind, code, message = "error", 2, " ".join(str(error).split())
         if not isinstance(error, _INPUT_FAULTS):
-            message = (
-                f"internal, {type(error).__name__}: {message} "
-                "(--debug shows where)"
-            )
-            code = 1
-        print(f"{PROGRAM}: error: {message}", file=sys.stderr)
+            kind, code = "internal error", 1
+            message = f"{type(error).__name__}: {message} (--debug shows where)"
+        print(f"{PROGRAM}: {kind}: {message}", file=sys.stderr)
         return code

@@ -1,3 +1,4 @@
+import json
 import os
 import pathlib
 import subprocess
@@ -122,17 +123,15 @@ def test_a_backend_that_is_not_there(place):
     assert done.returncode == 2
 
 
-def test_keras_is_imported_without_a_note(tmp_path):
-    (tmp_path / "folder").mkdir()
-    arguments = ["predict", "folder", "text"]
+def test_an_answer_without_a_note_of_tensorflow_s(run, tmp_path):
     done = subprocess.run(
-        [sys.executable, "-m", "keras_selfattn", *arguments],
+        [sys.executable, "-m", "keras_selfattn", "predict", run, "good"],
         capture_output=True,
         text=True,
         cwd=tmp_path,
     )
-    (line,) = done.stderr.splitlines()
-    assert "neither a preset nor a folder of that name" in line
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["text"] == "good"
 
 
 def test_an_internal_error_is_one_line_unless_asked(capsys, monkeypatch):
@@ -143,14 +142,14 @@ def test_an_internal_error_is_one_line_unless_asked(capsys, monkeypatch):
     fail.__name__ = "presets"
     assert cli.main(["presets"]) == 1
     assert capsys.readouterr().err.splitlines() == [
-        "keras-selfattn: error: internal, KeyError: 'units' "
+        "keras-selfattn: internal error: KeyError: 'units' "
         "(--debug shows where)"
     ]
     for arguments in (["--debug", "presets"], ["presets", "--debug"]):
         assert cli.main(arguments) == 1
         shown = capsys.readouterr().err
         assert 'raise KeyError("units")' in shown
-        assert shown.splitlines()[-1].startswith("keras-selfattn: error: ")
+        assert shown.splitlines()[-1].startswith("keras-selfattn: internal")
 
 
 def test_the_traceback_of_a_fault_of_the_input(capsys):
