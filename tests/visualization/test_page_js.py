@@ -9,9 +9,9 @@ from keras_selfattn.visualization import Sentence
 from keras_selfattn.visualization import write_html
 from tests.chromium import Chromium
 from tests.chromium import needs_chromium
-from tests.visualization.test_pairs import alignment
-from tests.visualization.test_sentences import HOSTILE
-from tests.visualization.test_sentences import explanation
+from tests.visualization.examples import HOSTILE
+from tests.visualization.examples import alignment
+from tests.visualization.examples import explanation
 
 pytestmark = needs_chromium
 TOOLS = """

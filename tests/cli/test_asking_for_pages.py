@@ -1,0 +1,132 @@
+"""`explain` with a file of texts, as a page."""
+
+import html
+import html.parser
+import json
+import tracemalloc
+
+import pytest
+
+from keras_selfattn import visualization
+from keras_selfattn.cli import main
+from keras_selfattn.data.corpus import Corpus
+from tests.tiny_classifier import tiny_classifier
+from tests.visualization.examples import HOSTILE
+from tests.visualization.examples import TEXTS
+from tests.visualization.examples import balanced
+from tests.visualization.examples import decomposable
+
+
+def write_rows(path, rows):
+    with open(path, "w", encoding="utf-8") as file:
+        for text, label in rows:
+            file.write(json.dumps({"text": text, "label": label}) + "\n")
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model") / "model"
+    tiny_classifier().save_to_preset(folder)
+    return folder
+
+
+def explain_file(folder, path, *more):
+    target = path.parent / "page.html"
+    options = [f"--file={path}", f"--html={target}", *more]
+    assert main(["explain", str(folder), *options]) == 0
+    return target.read_text(encoding="utf-8")
+
+
+def test_nothing_breaks_out(folder, tmp_path, capsys):
+    tags = []
+    for name, text in (
+        ("rows.jsonl", "x " * len(HOSTILE.split())),
+        ("<script>alert(2)<b>\"'&.jsonl", HOSTILE),
+    ):
+        path = write_rows(tmp_path / name, [(text, text)])
+        page = explain_file(folder, path, "--label=label")
+        assert f"looked at in {html.escape(name)}</h1>" in page
+        assert "<script>alert" not in page
+        tags.append([tag for tag, _ in balanced(page)])
+    assert tags[0] == tags[1]
+    # Only the page's path; the bar is for the eye.
+    assert capsys.readouterr().out.split() == [str(tmp_path / "page.html")] * 2
+
+
+def test_rows_are_not_gathered(folder, tmp_path, monkeypatch):
+    path = write_rows(tmp_path / "rows.jsonl", [("good food", "1")] * 300)
+    read = []
+    passes = Corpus.__iter__
+
+    def counted(self):
+        read.append(0)
+        for row in passes(self):
+            read[-1] += 1
+            yield row
+
+    monkeypatch.setattr(Corpus, "__iter__", counted)
+    most = []
+
+    def look(items, *arguments, **options):
+        for number, _ in enumerate(items, start=1):
+            most.append(read[-1] - number)
+
+    monkeypatch.setattr(visualization, "write_html", look)
+    options = [f"--file={path}", "--html=x.html", "--label=label"]
+    assert main(["explain", str(folder), *options]) == 0
+    # The first row is looked at before the model is loaded. Then one pass
+    # counts, one explains, never more than a batch ahead.
+    assert read == [1, 300, 300]
+    assert len(most) == 300
+    assert max(most) <= 32
+
+
+@pytest.mark.slow
+def test_10000_texts_take_no_more_memory_than_1000(
+    self, folder, tmp_path, capsys
+):
+    def peak(count):
+        text = "the food was good , but not that good"
+        rows = ((f"{i} {text}", "1") for i in range(count))
+        path = write_rows(tmp_path / f"{count}.jsonl", rows)
+        tracemalloc.start()
+        page = tmp_path / "page.html"
+        options = [f"--file={path}", f"--html={page}", "--label=label"]
+        assert main(["explain", str(folder), *options]) == 0
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    peak(100)
+    few = peak(1000)
+    many = peak(10_000)
+    # The rows alone are 2 MB, their explanations over 20 MB.
+    assert many < few + 1_000_000
+
+
+def test_pairs(tmp_path, capsys):
+    decomposable(intra_sentence=True).save_to_preset(tmp_path / "run")
+    rows = tmp_path / "pairs.jsonl"
+    rows.write_text(
+        "".join(
+            json.dumps({"sentence1": p, "sentence2": h}) + "\n"
+            for p, h in [*TEXTS, (HOSTILE, "b")]
+        )
+    )
+    arguments = [
+        "explain",
+        str(tmp_path / "run"),
+        f"--file={rows}",
+        "--text=sentence1",
+        "--text-pair=sentence2",
+    ]
+    target = tmp_path / "page.html"
+    assert main([*arguments, f"--html={target}"]) == 0
+    text = target.read_text(encoding="utf-8")
+    assert text.count("<article") == 4
+    assert "<script>alert" not in text
+    balanced(text)
+    capsys.readouterr()
+    assert main(arguments) == 0
+    assert "premise → hypothesis" in capsys.readouterr().out

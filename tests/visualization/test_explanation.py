@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+
+from keras_selfattn.visualization import AlignmentExplanation
+from keras_selfattn.visualization import PairExplanation
+from keras_selfattn.visualization import Sentence
+from tests.visualization.examples import alignment
+from tests.visualization.examples import explanation
+from tests.visualization.examples import pair
+
+
+@pytest.mark.parametrize(
+    "label, correct",
+    [(None, None), ("good", True), ("bad", False), ("new", False)],
+)
+def test_correct(label, correct):
+    assert explanation(label=label).correct is correct
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"scores": np.ones((2, 3))}, r"\(heads, 4\).*got \(2, 3\)"),
+        ({"scores": np.ones((2, 4, 5))}, r"got \(2, 4, 5\)"),
+        ({"scores": np.ones((0, 4))}, "at least one head"),
+        ({"scores": np.full((2, 4), np.nan)}, "scores that are finite"),
+        ({"probabilities": [1.0]}, r"shape \(2,\).*got \(1,\)"),
+        ({"probabilities": [-1.0, 2.0]}, "probabilities that are"),
+    ],
+)
+def test_bad_input(change, message):
+    with pytest.raises(ValueError, match=message):
+        explanation(**change)
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (
+            lambda: PairExplanation(
+                Sentence("a", ["a"], [[1.0]]),
+                Sentence("b", ["b"], [[1.0], [1.0]]),
+                [1.0],
+                ["x"],
+            ),
+            "as many heads in both sentences, got 1 and 2",
+        ),
+        (
+            lambda: AlignmentExplanation(
+                Sentence("a", ["a"], [[1.0]]),
+                Sentence("b c", ["b", "c"], [[0.5, 0.5]]),
+                [1.0],
+                ["x"],
+            ),
+            "Expected 2 rows of scores of the premise.*got 1",
+        ),
+        (lambda: pair(labels=["x"]), r"shape \(1,\)"),
+        (
+            lambda: Sentence("a", ["a"], [[1.0]], features=[[1.0]]),
+            r"features of shape \(1, 1, D\), got \(1, 1\)",
+        ),
+        (
+            lambda: Sentence("a", ["a"], [[1.0]], intra_scores=[1.0]),
+            r"intra_scores of shape \(1, 1\), got \(1,\)",
+        ),
+        (
+            lambda: Sentence("a", ["a"], [[1.0]], intra_scores=[[-1.0]]),
+            "intra_scores that are finite",
+        ),
+    ],
+)
+def test_bad_input_of_a_pair(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_overall_of_an_alignment_is_the_mean_of_the_lookers():
+    seen = alignment()
+    np.testing.assert_allclose(
+        seen.premise.overall, seen.premise.scores.mean(axis=0)
+    )

@@ -1,0 +1,145 @@
+import io
+import re
+
+import numpy as np
+import pytest
+import rich.cells
+import rich.console
+
+from keras_selfattn.visualization import AlignmentExplanation
+from keras_selfattn.visualization import Sentence
+from tests.visualization.examples import ALL
+from tests.visualization.examples import alignment
+from tests.visualization.examples import explanation
+from tests.visualization.examples import pair
+from tests.visualization.examples import with_features
+
+
+def terminal(item, width=80, encoding="utf-8", **arguments):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    console = rich.console.Console(file=stream, width=width, **arguments)
+    item.render(console)
+    stream.flush()
+    return stream.buffer.getvalue().decode(encoding)
+
+
+def test_both_views():
+    text = terminal(explanation(label="bad"))
+    assert "Predicted good (75%), WRONG: truly bad" in text
+    # A little more than even, where three times as much is a full block.
+    assert "not▂ bad▂ at▂ all\n" in text
+    assert "█ = 75.0%" in text
+    assert re.search(r"1 not +29% █+ +62%", text)
+    assert "overlap 0.50" in text
+
+
+def test_color_marks_words_by_style():
+    arguments = {"force_terminal": True, "color_system": "truecolor"}
+    colored = terminal(explanation(), **arguments)
+    assert "\x1b[38;2;0;0;0;48;2;189;165;127mnot\x1b[0m" in colored
+    assert "not▂" not in colored.replace("\x1b[0m", "")
+    bare = terminal(explanation(), no_color=True, **arguments)
+    assert "48;2" not in bare
+    assert "not▂" in bare
+
+
+def test_ascii():
+    text = terminal(explanation(label="good"), encoding="ascii")
+    assert "not1 bad1 at1 all\n" in text
+    assert "##" in text
+
+
+def test_siamese_pair():
+    text = terminal(pair(label="neutral"))
+    assert "Predicted contradiction (70%), WRONG: truly neutral" in text
+    assert "premise:" in text and "hypothesis:" in text
+    assert text.count("overlap 0.") == 2
+
+
+def test_alignment():
+    text = terminal(
+        AlignmentExplanation(
+            Sentence("a b", ["a", "b"], [[0.25, 0.75]]),
+            Sentence("c", ["c"], [[1.0], [1.0]]),
+            [1.0],
+            ["x"],
+        )
+    )
+    assert "overlap" not in text
+    forth, back = text.split("premise → hypothesis")[1].split(
+        "hypothesis → premise"
+    )
+    assert [line.split() for line in forth.splitlines()[1:4]] == [
+        ["#", "word", "c"],
+        ["1", "a", "100%"],
+        ["2", "b", "100%"],
+    ]
+    assert "25%" in back and "75%" in back
+    assert "within" not in text
+    assert "within the premise" in terminal(alignment())
+
+
+def test_features():
+    text = terminal(with_features())
+    assert "40 features a head, in 12 groups" in text
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ".join(f"word{i}" for i in range(200)),
+        "لم يكن الطعام سيئا",
+        "菜 的 味道 非常 好" * 9,
+        "loved 😍 👩‍👩‍👧 it",
+        "x" * 500,
+    ],
+)
+def test_any_text_fits_the_width(text, width):
+    lines = terminal(explanation(text), width).splitlines()
+    assert all(rich.cells.cell_len(line) <= width for line in lines)
+    assert len(lines) < 90
+
+
+@pytest.mark.parametrize("make", ALL)
+@pytest.mark.parametrize("width", [40, 120])
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_fits_the_width(make, width, encoding):
+    for words in (60, 1):
+        text = terminal(make("word " * words), width, encoding)
+        lines = text.splitlines()
+        assert max(map(rich.cells.cell_len, lines)) <= width
+
+
+def test_long_word_is_cut_to_one_row():
+    text = terminal(explanation("a " + "x" * 50))
+    assert re.search(r"2 x{19}… +\d\d% █", text)
+
+
+def test_right_to_left_words_keep_their_numbers():
+    assert "1 \u200eلم\u200e" in terminal(explanation("لم يكن"))
+
+
+def test_says_what_it_leaves_out():
+    many = explanation(" ".join("abcdefghij" * 4), np.full((30, 40), 0.025))
+    text = terminal(many)
+    assert "24 of 40 words" in text
+    assert re.search(r"\d+ of 30 heads, most different first", text)
+
+
+def test_a_label_is_inert():
+    text = terminal(explanation("[red]a\x1b[2J[/red]", label="\x1b]0;x"))
+    assert "\x1b" not in text
+    assert "[red]a\ufffd[2J[/red]" in text
+
+
+@pytest.mark.parametrize("make", ALL)
+def test_escape_sequences_and_markup_are_inert(make):
+    text = terminal(make("[red]a\x1b[2J[/red] b"), 200)
+    assert "\x1b" not in text
+    assert "[red]a\ufffd[2J[/red]" in text
+
+
+def test_unread_end_is_told():
+    text = terminal(explanation("a b c d", tokens=["a", "b"]))
+    assert "[not read by the model:] c d" in text
