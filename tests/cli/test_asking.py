@@ -1,4 +1,6 @@
 import json
+import os
+import threading
 
 import pytest
 
@@ -43,6 +45,21 @@ def test_predict_a_file(run, data, capsys):
     path = data / "dev.jsonl"
     assert main(["predict", str(run), f"--file={path}", "--text=review"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 20
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no named pipes")
+def test_a_pipe_is_read_once(run, tmp_path, capsys):
+    path = tmp_path / "texts.jsonl"
+    os.mkfifo(path)
+
+    def write():
+        # Whoever opened it again would find nothing.
+        for content in ('{"text": "good"}\n' * 3, ""):
+            path.write_text(content)
+
+    threading.Thread(target=write, daemon=True).start()
+    assert main(["predict", str(run), f"--file={path}"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
 
 
 def test_explain_in_the_terminal(run, capsys):

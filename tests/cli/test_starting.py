@@ -1,0 +1,131 @@
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import keras_selfattn
+
+ROOT = pathlib.Path(keras_selfattn.__file__).parents[1]
+SCRIPT = """
+import sys
+from keras_selfattn.cli import main
+sys.exit(main())
+"""
+PAIRS = '{"text": "good", "label": "1"}\n{"text": "bad", "label": "2"}\n'
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A folder with what is needed for a command without Keras."""
+    for name in ("keras", "tensorflow"):
+        (tmp_path / "without" / name).mkdir(parents=True)
+        (tmp_path / "without" / name / "__init__.py").write_text(
+            "raise ImportError('Keras is wanted')"
+        )
+    (tmp_path / "keras-selfattn").write_text(SCRIPT)
+    (tmp_path / "texts.jsonl").write_text(PAIRS)
+    (tmp_path / "folder").mkdir()
+    return tmp_path
+
+
+def start(place, *arguments, **environment):
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        cwd=place,
+        env={
+            **os.environ,
+            "PYTHONPATH": f"{place / 'without'}{os.pathsep}{ROOT}",
+            **environment,
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    "program", [["-m", "keras_selfattn"], ["-u", "keras-selfattn"]]
+)
+@pytest.mark.parametrize("arguments", ["--help", "train --help", "presets"])
+def test_answers_without_keras(place, program, arguments):
+    done = start(place, *program, *arguments.split())
+    assert done.stderr == ""
+    assert done.returncode == 0
+    assert done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("evaluate none none", "There is no folder of a model at none"),
+        ("predict folder", "Expected texts, or --file with a file of texts"),
+        ("explain folder --file none.jsonl", "No such file or directory"),
+        ("export folder new --check texts.jsonl", "Expected both"),
+        ("train texts.jsonl --output run", "Expected --dev"),
+        ("train texts.jsonl --dev none.csv --output run", "none.csv"),
+        ("tune none.zip --output run", "none.zip"),
+        (
+            "train texts.jsonl --dev texts.jsonl --output run --text words",
+            "texts.jsonl:1: expected",
+        ),
+        (
+            "train texts.jsonl --dev texts.jsonl --output run --set name=a",
+            "'name' follows from the data",
+        ),
+        (
+            "train texts.jsonl --dev texts.jsonl --output run --vectors none",
+            "'none'",
+        ),
+        (
+            "train texts.jsonl --dev texts.jsonl --output run --epochs 0",
+            "`epochs` must be a positive integer",
+        ),
+        (
+            "tune texts.jsonl --dev texts.jsonl --output run --set units=3 "
+            "--search units=[3]",
+            "Both set and to be searched: units",
+        ),
+        ("train x.csv --dev x.csv --output run --preset lin", "'lin'"),
+        ("train x.csv --dev x.csv --output run --recipe lin", "'lin'"),
+        (
+            "reproduce lin2017 --table 9 --corpus yelp --train x --output run",
+            "'lin2017 table 9'",
+        ),
+        ("demo --output folder", "folder exists"),
+        # All is well so far.
+        ("predict folder text", "Keras is wanted"),
+    ],
+)
+def test_faults_that_are_found_without_keras(place, arguments, message):
+    done = start(place, "-m", "keras_selfattn", *arguments.split())
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("keras-selfattn: error: ")
+    assert message in line
+    assert done.returncode == 2
+
+
+def test_a_user_s_program_imports_the_classes(place):
+    done = start(place, "-c", "import keras_selfattn")
+    assert "Keras is wanted" in done.stderr
+
+
+def test_a_backend_that_is_not_there(place):
+    arguments = ["-m", "keras_selfattn", "predict", "folder", "text"]
+    done = start(place, *arguments, KERAS_BACKEND="jx")
+    (line,) = done.stderr.splitlines()
+    assert "`KERAS_BACKEND` must be tensorflow, jax or torch" in line
+    assert "KERAS_BACKEND='jx'" in line
+    assert done.returncode == 2
+
+
+def test_an_answer_without_a_note_of_tensorflow_s(run, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-m", "keras_selfattn", "predict", run, "good"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert done.stderr == ""
+    assert json.loads(done.stdout)["text"] == "good"
