@@ -16,7 +16,7 @@ __getattr__, __dir__ = at_first_use(
         "generated_pairs": ["generate_pairs"],
         "induced_vectors": ["induce_word_vectors"],
         "natural_language_inference": ["NaturalLanguageInference"],
-        "readers": ["read_labelled_texts", "read_records"],
+        "readers": ["read_rows"],
         "word_vectors": ["load_word_vectors"],
     },
     modules=["fingerprint", "lines"],

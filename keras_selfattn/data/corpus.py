@@ -13,7 +13,7 @@ class Corpus(CheckedTexts):
 
     Args:
         path: Path of the file, in a format that
-            `keras_selfattn.data.readers.read_records` reads.
+            `keras_selfattn.data.readers.read_rows` reads.
         text: The name of the field with the text.
         label: The name of the field with the label; with `None`, each label
             is `None` and no row is left out.

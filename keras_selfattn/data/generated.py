@@ -238,7 +238,7 @@ _ATTACHED = frozenset((",", ";", "!", ".", "...", "n't"))
 _ADJECTIVES = ("AWFUL", "BAD", "OKAY", "GOOD", "GREAT")
 _FEELINGS = ("HATED", "DISLIKED", "LIKED", "LOVED")
 _VALUES = (-2, -1, 0, 1, 2)
-_MIN_TOKENS, _MAX_TOKENS = 8, 45
+_MAX_TOKENS = 45
 
 
 class SteadyRandom:
@@ -368,7 +368,7 @@ class _Writer(SteadyRandom):
         while True:
             self.start_review()
             tokens = self.punctuate(self.sentences(value))
-            if _MIN_TOKENS <= len(tokens) <= _MAX_TOKENS:
+            if len(tokens) <= _MAX_TOKENS:
                 break
         words = tuple(token for token, _ in tokens)
         return GeneratedReview(
@@ -425,7 +425,7 @@ def generate_reviews(size, seed=0):
         seed: integer that fixes the corpus.
 
     Returns:
-        Iterator of `GeneratedReview`. Texts have 8 to 45 tokens and are not
+        Iterator of `GeneratedReview`. Texts have at most 45 tokens and are not
         all different.
 
     Raises:

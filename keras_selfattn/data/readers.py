@@ -15,8 +15,8 @@ _JSON_SUFFIXES = (".jsonl", ".json")
 _NUL = "\udc00"
 
 
-def read_records(path, fields):
-    """The records of a file, streamed in constant memory.
+def read_rows(path, fields):
+    """The records of a file with their lines, streamed in constant memory.
 
     Args:
         path: Path of a UTF-8 file. Its suffix tells the format: `.jsonl` or
@@ -26,15 +26,18 @@ def read_records(path, fields):
         fields: Sequence of the names of the fields to read.
 
     Returns:
-        An iterator of dicts with exactly `fields`, whose values are strings.
-        Numbers of JSON get their shortest form, 5.0 becoming `"5"`, and its
-        booleans become `"true"` and `"false"`; cells stay as they are.
+        An iterator of pairs of a line number, from 1, and either a
+        dictionary of exactly `fields`, whose values are strings, or the
+        `ValueError` that says what is wrong with the record. Numbers of JSON
+        get their shortest form, 5.0 becoming `"5"`, and its booleans become
+        `"true"` and `"false"`; cells stay as they are. Where it can't be
+        told where the next row begins, as after a stray quote, the error is
+        raised instead.
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if the suffix is unknown; and, with path and line, if the
-            file is damaged, holds no records, or a record is malformed or
-            lacks a field.
+        ValueError: if the suffix is unknown, or the file is damaged, holds no
+            records or, where it has a row of names, lacks a field.
 
     Example:
 
@@ -43,48 +46,8 @@ def read_records(path, fields):
     ...     path = os.path.join(folder, "reviews.jsonl")
     ...     with open(path, "w") as file:
     ...         _ = file.write('{"stars": 5.0, "text": "Nice.", "id": 7}')
-    ...     list(read_records(path, ["text", "stars"]))
-    [{'text': 'Nice.', 'stars': '5'}]
-    """
-    return map(_raise_malformed, read_rows(path, fields))
-
-
-def read_labelled_texts(path, text="text", label="label"):
-    """The labelled texts of a file, streamed in constant memory.
-
-    Args:
-        path: Path of a file that `read_records` reads.
-        text: The name of the field with the text.
-        label: The name of the field with the label.
-
-    Returns:
-        An iterator of pairs of strings `(text, label)`.
-
-    Raises:
-        FileNotFoundError: if there is no such file.
-        ValueError: as `read_records` does.
-    """
-    records = read_records(path, (text, label))
-    return ((record[text], record[label]) for record in records)
-
-
-def read_rows(path, fields):
-    """The records of a file with their lines, malformed ones as errors.
-
-    Args:
-        path: Path of a file that `read_records` reads.
-        fields: Sequence of the names of the fields to read.
-
-    Returns:
-        An iterator of pairs of a line number, from 1, and either a record as
-        `read_records` gives it or the `ValueError` that says what is wrong
-        with it. Where it can't be told where the next row begins, as after a
-        stray quote, the error is raised instead.
-
-    Raises:
-        FileNotFoundError: if there is no such file.
-        ValueError: if the suffix is unknown, or the file is damaged, holds no
-            records or, where it has a row of names, lacks a field.
+    ...     list(read_rows(path, ["text", "stars"]))
+    [(1, {'text': 'Nice.', 'stars': '5'})]
     """
     if isinstance(fields, str):
         raise ValueError(
@@ -168,13 +131,6 @@ def not_empty(rows, name):
         yield row
     if empty:
         raise line_error(name, 1, "at least one record", "none")
-
-
-def _raise_malformed(row):
-    _, record = row
-    if isinstance(record, ValueError):
-        raise record
-    return record
 
 
 def read_text_lines(path, member=None):

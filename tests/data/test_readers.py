@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from keras_selfattn.data.readers import read_labelled_texts
-from keras_selfattn.data.readers import read_records
+from keras_selfattn.data.readers import read_rows
 
 ROWS = [("Good, isn't it?", "pos"), ('"Bad"\nit was.', "neg"), ("é", "neg")]
 JSON_LINES = "".join(
@@ -25,6 +24,19 @@ TSV = (
     "neg\t7\té\n"
 )
 CONTENTS = {".jsonl": JSON_LINES, ".json": JSON_LINES, ".csv": CSV, ".tsv": TSV}
+
+
+def read_records(path, fields):
+    """The records; the first malformed one is raised."""
+    for _, record in read_rows(path, fields):
+        if isinstance(record, ValueError):
+            raise record
+        yield record
+
+
+def read_labelled_texts(path, text="text", label="label"):
+    for record in read_records(path, (text, label)):
+        yield record[text], record[label]
 
 
 @pytest.fixture
@@ -250,7 +262,7 @@ def test_malformed_csv(write, text):
 def test_unknown_suffix(tmp_path, name):
     # Even before the first record is asked for.
     with pytest.raises(ValueError, match=r"\.jsonl, \.json, \.csv, \.tsv"):
-        read_records(tmp_path / name, ["text"])
+        read_rows(tmp_path / name, ["text"])
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.tsv.gz"])
@@ -263,7 +275,7 @@ def test_nonexistent_file(tmp_path, name):
 
 def test_fields_in_one_string(write):
     with pytest.raises(ValueError, match="`fields`.*'text'"):
-        read_records(write("reviews.csv", CSV), "text")
+        read_rows(write("reviews.csv", CSV), "text")
 
 
 def test_streams(write):
