@@ -1,76 +1,15 @@
 """How the rooms of the package build on each other."""
 
-import ast
 import pathlib
 
-import keras_selfattn
+from docs import draw_architecture
+from tests.rooms import ROOMS
+from tests.rooms import graph
+from tests.rooms import imports
+from tests.rooms import modules
+from tests.rooms import room
 
-ROOT = pathlib.Path(keras_selfattn.__file__).parent
-
-# From the lowest to the highest: each imports only those before it.
-ROOMS = (
-    "first_use",
-    "private_names",
-    "files",
-    "streams",
-    "labels",
-    "sides",
-    "layers",
-    "regularizers",
-    "optimizers",
-    "text",
-    "data",
-    "backends",
-    "models",
-    "heads",
-    "evaluation",
-    "faithfulness",
-    "visualization",
-    "callbacks",
-    "model_card",
-    "serving",
-    "training",
-    "tuning",
-    "reproduction",
-    "zoo",
-    "cli",
-)
-
-
-def modules():
-    """By its name each module's path."""
-    found = {}
-    for path in ROOT.rglob("*.py"):
-        parts = path.relative_to(ROOT.parent).with_suffix("").parts
-        found[".".join(p for p in parts if p != "__init__")] = path
-    return found
-
-
-def imports(name, path, known):
-    """The modules of the package that a module imports, wherever it does."""
-    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            named = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            base = package if node.level else node.module
-            named = [f"{base}.{alias.name}" for alias in node.names]
-            named = [each if each in known else base for each in named]
-        else:
-            continue
-        yield from (each for each in named if each in known)
-
-
-def graph():
-    known = modules()
-    return {
-        name: {each for each in imports(name, path, known) if each != name}
-        for name, path in known.items()
-    }
-
-
-def room(module):
-    return module.split(".")[1] if "." in module else "the package's face"
+DOCS = pathlib.Path(draw_architecture.__file__).parent
 
 
 def test_every_room_has_its_place():
@@ -112,3 +51,16 @@ def test_a_circle_and_a_way_up_are_found(tmp_path):
         "from a import cli\n\ndef f():\n    from a.cli import main\n"
     )
     assert list(imports("a.layers.one", file, known)) == ["a.cli", "a.cli"]
+
+
+def test_the_drawing_is_that_of_the_code():
+    drawn = (DOCS / "architecture.svg").read_text(encoding="utf-8")
+    assert drawn == draw_architecture.draw(), (
+        "python -m docs.draw_architecture draws it anew"
+    )
+
+
+def test_the_map_names_every_room():
+    text = (DOCS / "architecture.md").read_text(encoding="utf-8")
+    for name in ROOMS:
+        assert f"`{name}`" in text or f"`{name}/`" in text, name
