@@ -230,14 +230,7 @@ def check_folder(folder, settings):
     """`ValueError` where a folder holds anything but these settings' runs."""
     path = folder / SETTINGS_FILE
     if path.exists():
-        saved = json.loads(path.read_text(encoding="utf-8"))
-        given = json.loads(json.dumps(settings))
-        differing = [k for k in given if saved.get(k) != given[k]]
-        if differing:
-            raise ValueError(
-                f"The reproduction in {folder} was made with other values "
-                f"of: {', '.join(differing)}"
-            )
+        training.check_settings(path, settings, "reproduction")
     elif folder.exists() and any(folder.iterdir()):
         raise ValueError(
             "The folder must be new, or hold a reproduction to go on with. "

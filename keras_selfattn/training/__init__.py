@@ -5,13 +5,20 @@ from keras_selfattn.first_use import at_first_use
 __getattr__, __dir__ = at_first_use(
     __name__,
     {
-        "averaging": ["averaged_weights"],
-        "building": ["build_model", "check_model_arguments", "compile_model"],
+        "averaging": ["EvaluateAverages", "averaged_weights"],
+        "building": [
+            "build_model",
+            "check_model_arguments",
+            "compile_model",
+            "make_model",
+        ],
         "fitting": ["SetEpoch", "fit", "learning_rate_decay", "train"],
         "preparation": [
+            "PreparedTexts",
             "check_data",
             "induce_vectors",
             "make_preprocessor",
+            "prepare",
             "texts_checksum",
         ],
         "run": [
@@ -20,6 +27,9 @@ __getattr__, __dir__ = at_first_use(
             "HISTORY_FILE",
             "Run",
             "SETTINGS_FILE",
+            "check_settings",
+            "write_history",
+            "write_settings",
         ],
         "values": [
             "check_training_values",

@@ -1,4 +1,4 @@
-"""The moving averages of a model's weights."""
+"""The moving averages of a model's weights, and their evaluation."""
 
 import contextlib
 
@@ -35,3 +35,17 @@ def averaged_weights(model):
     finally:
         for variable, value in zip(variables, weights, strict=True):
             variable.assign(value)
+
+
+class EvaluateAverages(keras.callbacks.Callback):
+    """Gives a model its averages from its evaluation to the epoch's end."""
+
+    def __init__(self):
+        super().__init__()
+        self.averaged = contextlib.ExitStack()
+
+    def on_test_begin(self, logs=None):
+        self.averaged.enter_context(averaged_weights(self.model))
+
+    def on_epoch_end(self, epoch, logs=None):
+        self.averaged.close()

@@ -4,8 +4,6 @@ import keras
 
 from keras_selfattn import models
 from keras_selfattn import optimizers
-from keras_selfattn.models import arguments
-from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.training.values import BY_NAME
 from keras_selfattn.training.values import DEFAULTS
 
@@ -32,33 +30,55 @@ def build_model(preset, vocabulary_size, num_classes, overrides):
 
 
 def check_model_arguments(preset, overrides):
-    """`ValueError` where a preset's model can't be built, in little time.
+    """`ValueError` where a preset's model can't be built.
 
     Args:
         preset: The name of a preset.
         overrides: Dictionary of model arguments that take the place of the
             preset's.
     """
-    values = {**models.get_preset(preset).model, **overrides}
-    model_class = CLASSES[models.get_preset(preset).class_name]
-    # Wide layers take seconds to build.
-    narrow = {
-        name: _at_most_eight(value)
-        for name, value in arguments.applying(
-            model_class, values, given=overrides
-        ).items()
-    }
-    try:
-        build_model(preset, 3, 2, narrow)
-    except ValueError:
-        # With the message on the value that was given.
-        build_model(preset, 3, 2, overrides)
+    build_model(preset, 3, 2, overrides)
 
 
-def _at_most_eight(value):
-    if isinstance(value, (list, tuple)):
-        return [_at_most_eight(each) for each in value]
-    return min(value, 8) if isinstance(value, int) else value
+def make_model(
+    preset,
+    training,
+    *,
+    vocabulary_size,
+    num_classes,
+    vectors=None,
+    seed=None,
+    **overrides,
+):
+    """A preset's model as it is before the first epoch.
+
+    Args:
+        preset: The name of a preset.
+        training: Dictionary of training values.
+        vocabulary_size: As in `keras_selfattn.models.from_preset`.
+        num_classes: The same.
+        vectors: `None`, or the pair of arrays that
+            `keras_selfattn.layers.WordEmbedding.load_vectors` takes.
+        seed: Integer, the seed of weights and dropout, or `None` to leave
+            Keras's seeds alone.
+        **overrides: Model arguments that take the place of the preset's.
+
+    Returns:
+        The compiled model, with its word vectors.
+
+    Raises:
+        ValueError: if an argument can't be.
+    """
+    if seed is not None:
+        keras.utils.set_random_seed(seed)
+    model = build_model(preset, vocabulary_size, num_classes, overrides)
+    if vectors is not None:
+        normalize = {**DEFAULTS, **training}["normalize_vectors"]
+        model.get_layer("word_vectors").load_vectors(
+            *vectors, normalize=normalize
+        )
+    compile_model(model, training)
+    return model
 
 
 def compile_model(model, training):

@@ -1,6 +1,5 @@
 """From labelled texts and a preset to a folder with a model."""
 
-import contextlib
 import math
 import sys
 
@@ -8,18 +7,12 @@ import keras
 import numpy as np
 
 from keras_selfattn import models
-from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.models import arguments
-from keras_selfattn.training.averaging import averaged_weights
-from keras_selfattn.training.building import build_model
+from keras_selfattn.training.averaging import EvaluateAverages
 from keras_selfattn.training.building import check_model_arguments
-from keras_selfattn.training.building import compile_model
-from keras_selfattn.training.preparation import check_data
-from keras_selfattn.training.preparation import induce_vectors
-from keras_selfattn.training.preparation import make_preprocessor
-from keras_selfattn.training.preparation import texts_checksum
+from keras_selfattn.training.building import make_model
+from keras_selfattn.training.preparation import prepare
 from keras_selfattn.training.run import Run
-from keras_selfattn.training.run import checksum
 from keras_selfattn.training.values import training_values
 
 
@@ -86,67 +79,28 @@ def train(
     run = Run(folder, settings, resume)
     if model_overrides:
         check_model_arguments(preset, model_overrides)
-    keras.utils.set_random_seed(seed)
-    preprocessor, found = make_preprocessor(
-        train_texts, training, vectors, settings["model"]
-    )
-    overrides = dict(model_overrides)
-    if found is not None:
-        width = found[0].shape[1]
-        if overrides.setdefault("embedding_dim", width) != width:
-            raise ValueError(
-                f"The word vectors in {vectors} have {width} numbers, where "
-                f"embedding_dim={overrides['embedding_dim']} was asked for"
-            )
-    if preprocessor.character_vocabulary_size() is not None:
-        overrides["character_vocabulary_size"] = (
-            preprocessor.character_vocabulary_size()
-        )
     with run.data_folder() as data:
-        train_data = EncodedDataset.from_texts(
-            train_texts, preprocessor, folder=data / "train"
-        )
-        dev_data = EncodedDataset.from_texts(
-            dev_texts,
-            preprocessor,
-            labels=train_data.label_names,
-            folder=data / "dev",
-        )
-        model = build_model(
+        texts = prepare(
             preset,
-            preprocessor.vocabulary_size(),
-            len(train_data.label_names),
-            overrides,
+            train_texts,
+            dev_texts,
+            training,
+            model_overrides,
+            vectors=vectors,
+            folder=data,
         )
-        check_data(model, train_data, dev_data)
-        if training.get("induce_vectors"):
-            found = induce_vectors(train_data, preprocessor, *found)
-        if found is not None:
-            model.get_layer("word_vectors").load_vectors(
-                *found, normalize=training.get("normalize_vectors", False)
-            )
-            # As large as the table that they are in now.
-            del found
-        model.preprocessor = preprocessor
-        model.labels = train_data.label_names
-        model.training_record = {
-            **settings,
-            "train_rows": len(train_data),
-            "dev_rows": len(dev_data),
-        }
-        compile_model(model, training)
+        model = make_model(
+            preset,
+            training,
+            vectors=texts.vectors,
+            seed=seed,
+            **{**model_overrides, **texts.arguments},
+        )
+        # As large as the table that they are in now.
+        texts.vectors = None
+        texts.hand_to(model, settings)
         run.start()
-        fit(
-            model,
-            train_data,
-            dev_data,
-            run,
-            training["batch_size"],
-            training["epochs"],
-            seed,
-            [*learning_rate_decay(training), *callbacks],
-            verbose,
-        )
+        fit(model, texts, run, training, seed, callbacks, verbose)
     return models.from_preset(run.folder)
 
 
@@ -170,26 +124,14 @@ def learning_rate_decay(training):
     return [keras.callbacks.LearningRateScheduler(rate)]
 
 
-def fit(
-    model,
-    train_data,
-    dev_data,
-    run,
-    batch_size,
-    epochs,
-    seed=0,
-    callbacks=(),
-    verbose="auto",
-):
+def fit(model, texts, run, training, seed=0, callbacks=(), verbose="auto"):
     """Fit a compiled classifier, and keep its best on dev in a run's folder.
 
     Args:
         model: A compiled `keras_selfattn.models.Classifier`.
-        train_data: The `EncodedDataset` to train on.
-        dev_data: The `EncodedDataset` that chooses the best epoch.
+        texts: The `PreparedTexts`.
         run: The `Run` that keeps what is to be kept.
-        batch_size: Integer.
-        epochs: Integer.
+        training: Dictionary of training values.
         seed: Integer, the seed of the order of the rows.
         callbacks: Further Keras callbacks.
         verbose: As in `keras.Model.fit`; `"auto"` is a bar in a terminal and
@@ -197,21 +139,19 @@ def fit(
     """
     if verbose == "auto":
         verbose = 1 if sys.stdout.isatty() else 2
-    batches = train_data.batches(batch_size, shuffle=True, seed=seed)
-    datasets = (train_data, dev_data)
-    lengths = checksum(
-        array for each in datasets for array in (each.labels, each.lengths)
+    batches = texts.train_data.batches(
+        training["batch_size"], shuffle=True, seed=seed
     )
-    texts = texts_checksum(model.preprocessor, *datasets)
-    run.restore(model, {"data": lengths, "texts": texts})
+    run.restore(model, texts.checksums())
     model.fit(
         batches,
-        validation_data=dev_data.batches(batch_size),
+        validation_data=texts.dev_data.batches(training["batch_size"]),
         initial_epoch=len(run.history),
-        epochs=epochs,
+        epochs=training["epochs"],
         callbacks=[
             SetEpoch(batches.plan, seed),
             _KeepRun(run),
+            *learning_rate_decay(training),
             *callbacks,
         ],
         # The plan of the batches shuffles.
@@ -244,19 +184,13 @@ class SetEpoch(keras.callbacks.Callback):
             torch.manual_seed(int(words.generate_state(1)[0]))
 
 
-class _KeepRun(keras.callbacks.Callback):
+class _KeepRun(EvaluateAverages):
     """Keeps each epoch."""
 
     def __init__(self, run):
         super().__init__()
         self.run = run
-        self.averaged = contextlib.ExitStack()
-
-    def on_test_begin(self, logs=None):
-        self.averaged.enter_context(averaged_weights(self.model))
-
-    def on_test_end(self, logs=None):
-        self.averaged.close()
 
     def on_epoch_end(self, epoch, logs=None):
+        super().on_epoch_end(epoch, logs)
         self.run.keep(self.model, logs)

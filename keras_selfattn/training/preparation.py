@@ -1,15 +1,141 @@
-"""From labelled texts to what a model learns from."""
+"""The way of a text: from labelled texts to what a model learns from.
 
+Words are counted, the preprocessor is made, texts become ids, and word vectors
+are found and induced: `prepare` does it in this order, once.
+"""
+
+import dataclasses
 import zlib
 
 import numpy as np
 
+from keras_selfattn import sides
+from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.data.induced_vectors import induce_word_vectors
 from keras_selfattn.data.word_vectors import load_word_vectors
+from keras_selfattn.models import get_preset
+from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import count_words
 from keras_selfattn.text import most_frequent_characters
 from keras_selfattn.training.values import DEFAULTS
+
+
+@dataclasses.dataclass
+class PreparedTexts:
+    """Labelled texts as a model takes them.
+
+    Attributes:
+        preprocessor: The `TextPreprocessor` that encoded them.
+        train_data: The `EncodedDataset` to train on.
+        dev_data: The `EncodedDataset` that chooses the best epoch.
+        vectors: The pair that `WordEmbedding.load_vectors` takes, or `None`.
+        arguments: Dictionary of the model's arguments that follow from the
+            texts and the vectors, its two sizes among them.
+    """
+
+    preprocessor: TextPreprocessor
+    train_data: EncodedDataset
+    dev_data: EncodedDataset
+    vectors: tuple | None
+    arguments: dict
+
+    def checksums(self):
+        """Dictionary of two numbers that differ for other texts.
+
+        Checkpoints from before there was one of the texts have the other, of
+        the lengths and labels.
+        """
+        datasets = (self.train_data, self.dev_data)
+        lengths = 0
+        for data in datasets:
+            for array in (data.labels, data.lengths):
+                lengths = zlib.crc32(np.ascontiguousarray(array), lengths)
+        return {
+            "data": lengths,
+            "texts": texts_checksum(self.preprocessor, *datasets),
+        }
+
+    def hand_to(self, model, record):
+        """Give a model what is saved with it.
+
+        Args:
+            model: A `keras_selfattn.models.Classifier`.
+            record: Dictionary of what else its `training_record` holds.
+        """
+        model.preprocessor = self.preprocessor
+        model.labels = self.train_data.label_names
+        model.training_record = {
+            **record,
+            "train_rows": len(self.train_data),
+            "dev_rows": len(self.dev_data),
+        }
+
+
+def prepare(
+    preset,
+    train_texts,
+    dev_texts,
+    training,
+    overrides,
+    vectors=None,
+    folder=None,
+):
+    """Make labelled texts into what a preset's model learns from.
+
+    The training texts are read twice, the dev texts once.
+
+    Args:
+        preset: The name of a preset.
+        train_texts: Re-iterable of `(text, label)`, the training texts.
+        dev_texts: The same, the texts that choose the best epoch.
+        training: Dictionary of training values.
+        overrides: Dictionary of model arguments that take the place of the
+            preset's.
+        vectors: Path of a file of word vectors in text format, or `None`.
+        folder: `pathlib.Path` of a folder for the ids; with `None` they stay
+            in memory.
+
+    Returns:
+        The `PreparedTexts`.
+
+    Raises:
+        ValueError: if the preset's model can't learn from the texts, or can't
+            take the word vectors.
+    """
+    training = {**DEFAULTS, **training}
+    model = {**get_preset(preset).model, **overrides}
+    preprocessor, found = make_preprocessor(
+        train_texts, training, vectors, model
+    )
+    sizes = {
+        "vocabulary_size": preprocessor.vocabulary_size(),
+        "character_vocabulary_size": preprocessor.character_vocabulary_size(),
+    }
+    if sizes["character_vocabulary_size"] is None:
+        del sizes["character_vocabulary_size"]
+    if found is not None:
+        width = found[0].shape[1]
+        if overrides.get("embedding_dim", width) != width:
+            raise ValueError(
+                f"The word vectors in {vectors} have {width} numbers, where "
+                f"embedding_dim={overrides['embedding_dim']} was asked for"
+            )
+        sizes["embedding_dim"] = width
+    train_data = EncodedDataset.from_texts(
+        train_texts, preprocessor, folder=folder and folder / "train"
+    )
+    dev_data = EncodedDataset.from_texts(
+        dev_texts,
+        preprocessor,
+        labels=train_data.label_names,
+        folder=folder and folder / "dev",
+    )
+    check_data(preset, train_data, dev_data)
+    sizes["num_classes"] = len(train_data.label_names)
+    if training["induce_vectors"]:
+        found = induce_vectors(train_data, preprocessor, *found)
+    return PreparedTexts(preprocessor, train_data, dev_data, found, sizes)
 
 
 def make_preprocessor(texts, training, vectors, model):
@@ -102,11 +228,11 @@ def _strings(texts):
             yield from text
 
 
-def check_data(model, train_data, dev_data):
-    """`ValueError` where a model can't learn from the texts.
+def check_data(preset, train_data, dev_data):
+    """`ValueError` where a preset's model can't learn from the texts.
 
     Args:
-        model: A `keras_selfattn.models.Classifier`.
+        preset: The name of a preset.
         train_data: The `EncodedDataset` to train on.
         dev_data: The `EncodedDataset` of the dev texts.
     """
@@ -116,11 +242,11 @@ def check_data(model, train_data, dev_data):
             f"Received: {', '.join(map(repr, train_data.label_names))}"
         )
     kinds = ("single texts", "pairs of texts")
-    takes_pairs = len(model.sides) > 1
+    takes_pairs = CLASSES[get_preset(preset).class_name].sides == sides.PAIR
     for data in (train_data, dev_data):
         if (data.lengths.ndim == 2) != takes_pairs:
             raise ValueError(
-                f"The model {model.name!r} takes {kinds[takes_pairs]}. "
+                f"The model {preset!r} takes {kinds[takes_pairs]}. "
                 f"Received {kinds[not takes_pairs]}"
             )
 

@@ -58,7 +58,8 @@ class Run:
         self._checksums = {}
         path = self.folder / SETTINGS_FILE
         if resume:
-            self._check_settings(path, settings)
+            changeable = [v.name for v in VALUES if v.is_changeable]
+            check_settings(path, settings, "run", changeable)
             restore_folder(self.folder / CHECKPOINT_FOLDER)
             state = self.folder / CHECKPOINT_FOLDER / _STATE_FILE
             if state.exists():
@@ -72,11 +73,12 @@ class Run:
     def start(self):
         """Make the folder; called once all inputs are known to be good."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(self.settings, indent=2) + "\n"
-        write_text(self.folder / SETTINGS_FILE, text)
+        write_settings(self.folder / SETTINGS_FILE, self.settings)
 
     def _was_killed_before_start(self):
-        return self.folder.is_dir() and _names(self.folder) == [DATA_FOLDER]
+        return self.folder.is_dir() and [
+            path.name for path in self.folder.iterdir()
+        ] == [DATA_FOLDER]
 
     @contextlib.contextmanager
     def data_folder(self):
@@ -88,6 +90,7 @@ class Run:
             The path of the folder.
         """
         data = self.folder / DATA_FOLDER
+        missing = [path for path in data.parents[1:] if not path.exists()]
         shutil.rmtree(data, ignore_errors=True)
         data.mkdir(parents=True)
         try:
@@ -95,25 +98,9 @@ class Run:
         finally:
             shutil.rmtree(data, ignore_errors=True)
             # A run that has not started leaves nothing behind.
-            if not _names(self.folder):
-                self.folder.rmdir()
-
-    def _check_settings(self, path, settings):
-        if not path.exists():
-            raise ValueError(
-                f"There is no run to resume: {path} does not exist"
-            )
-        saved = json.loads(path.read_text())
-        given = json.loads(json.dumps(settings))
-        for each in (saved, given):
-            changeable = {v.name: None for v in VALUES if v.is_changeable}
-            each["training"] = {**DEFAULTS, **each["training"], **changeable}
-        different = [name for name in given if given[name] != saved.get(name)]
-        if different:
-            raise ValueError(
-                "A run is resumed with the settings it was started with "
-                f"({path}). Received other values of: {', '.join(different)}"
-            )
+            for path in (self.folder, *missing):
+                with contextlib.suppress(OSError):
+                    path.rmdir()
 
     def restore(self, model, checksums):
         """Give a compiled model the state after the last finished epoch.
@@ -127,7 +114,10 @@ class Run:
             ValueError: if there is a state of another backend, or of other
                 texts or fixed word vectors.
         """
-        fixed = checksum(map(ops.convert_to_numpy, _fixed(model)))
+        fixed = 0
+        for variable in _fixed(model):
+            array = np.ascontiguousarray(ops.convert_to_numpy(variable))
+            fixed = zlib.crc32(array, fixed)
         self._checksums = {"fixed_weights": fixed, **checksums}
         if not self.history:
             return
@@ -173,18 +163,10 @@ class Run:
             }
             with averaged_weights(model):
                 model.save_to_preset(self.folder / MODEL_FOLDER)
-        self._write_history()
+        epochs = enumerate(self.history, start=1)
+        write_history(self.folder, [{"epoch": n, **logs} for n, logs in epochs])
         # Last, so that a run stopped in between repeats the whole epoch.
         self._write_checkpoint(model)
-
-    def _write_history(self):
-        text = io.StringIO()
-        names = ["epoch", *self.history[0]]
-        writer = csv.DictWriter(text, names, lineterminator="\n")
-        writer.writeheader()
-        for epoch, logs in enumerate(self.history, start=1):
-            writer.writerow({"epoch": epoch, **logs})
-        write_text(self.folder / HISTORY_FILE, text.getvalue())
 
     def _write_checkpoint(self, model):
         state = {
@@ -198,8 +180,46 @@ class Run:
             write_text(beside / _STATE_FILE, json.dumps(state))
 
 
-def _names(folder):
-    return [path.name for path in folder.iterdir()]
+def check_settings(path, settings, kind, changeable=()):
+    """`ValueError` unless a file holds the settings to go on with.
+
+    Args:
+        path: `pathlib.Path` of the file.
+        settings: Dictionary of settings.
+        kind: What goes on, such as `"run"`.
+        changeable: Names of training values that may differ.
+    """
+    if not path.exists():
+        raise ValueError(f"There is no {kind} to resume: {path} does not exist")
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    given = json.loads(json.dumps(settings))
+    for each in (saved, given):
+        if "training" in each:
+            each["training"] = {
+                **DEFAULTS,
+                **each["training"],
+                **dict.fromkeys(changeable),
+            }
+    different = [name for name in given if given[name] != saved.get(name)]
+    if different:
+        raise ValueError(
+            f"A {kind} is resumed with the settings it was started with "
+            f"({path}). Received other values of: {', '.join(different)}"
+        )
+
+
+def write_settings(path, settings):
+    """Write a file that `check_settings` reads."""
+    write_text(path, json.dumps(settings, indent=2) + "\n")
+
+
+def write_history(folder, history):
+    """Write the logs of epochs, a list of dictionaries, to a run's folder."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(history[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(history)
+    write_text(folder / HISTORY_FILE, text.getvalue())
 
 
 def _changing(model):
@@ -225,10 +245,3 @@ def _fixed(model):
         if not layer.trainable
         for variable in layer.weights
     ]
-
-
-def checksum(arrays):
-    checksum = 0
-    for array in arrays:
-        checksum = zlib.crc32(np.ascontiguousarray(array), checksum)
-    return checksum

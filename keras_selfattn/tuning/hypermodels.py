@@ -109,23 +109,16 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
     def build(self, hp):
         """Build and compile the model of a trial."""
         settings = self.settings(hp)
-        if self.seed is not None:
-            keras.utils.set_random_seed(self.seed)
         with _out_of_memory_fails_alone():
-            model = models.from_preset(
+            model = training.make_model(
                 self.name,
+                settings["training"],
                 vocabulary_size=self.vocabulary_size,
                 num_classes=self.num_classes,
+                vectors=self.vectors,
+                seed=self.seed,
                 **applying(CLASSES[self.class_name], settings["model"]),
             )
-            if self.vectors is not None:
-                model.get_layer("word_vectors").load_vectors(
-                    *self.vectors,
-                    normalize=settings["training"].get(
-                        "normalize_vectors", False
-                    ),
-                )
-            training.compile_model(model, settings["training"])
             # So that weights of an earlier trial come with their optimizer's.
             model.optimizer.build(model.trainable_variables)
         return model
@@ -170,7 +163,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             *callbacks,
             keras.callbacks.TerminateOnNaN(),
             # The last one, so that those before it see the averages.
-            _AverageWeights(),
+            training.EvaluateAverages(),
         ]
         if not self._is_first(hp):
             stopping = keras.callbacks.EarlyStopping(
@@ -428,17 +421,3 @@ def _out_of_memory_fails_alone():
         if not memory.is_too_small(error):
             raise
         raise keras_tuner.errors.FailedTrialError("out of memory") from error
-
-
-class _AverageWeights(keras.callbacks.Callback):
-    """Evaluates and keeps the moving averages of the weights, if any."""
-
-    def __init__(self):
-        super().__init__()
-        self.averaged = contextlib.ExitStack()
-
-    def on_test_begin(self, logs=None):
-        self.averaged.enter_context(training.averaged_weights(self.model))
-
-    def on_epoch_end(self, epoch, logs=None):
-        self.averaged.close()

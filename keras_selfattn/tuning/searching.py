@@ -1,8 +1,7 @@
 """Searches: from labelled texts and a preset to a folder with a model."""
 
 import contextlib
-import csv
-import io
+import functools
 import json
 import logging
 import os
@@ -11,10 +10,8 @@ import sys
 
 import keras_tuner
 
-from keras_selfattn import files
 from keras_selfattn import models
 from keras_selfattn import training
-from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.models.arguments import applying
 from keras_selfattn.models.arguments import plain
 from keras_selfattn.models.loading import CLASSES
@@ -117,17 +114,14 @@ def search(
         "papers_space": papers_space,
     }
     _check_folder(folder, settings, resume)
-    hypermodel, train_data, dev_data, preprocessor = _prepare(
+    hypermodel, texts = _prepare(
         preset, train_texts, dev_texts, vectors, seed, arguments, papers_space
     )
-    settings["texts"] = training.texts_checksum(
-        preprocessor, train_data, dev_data
-    )
+    settings["texts"] = texts.checksums()["texts"]
     _check_texts(folder, settings["texts"])
     if role() != "worker":
         folder.mkdir(parents=True, exist_ok=True)
-        text = json.dumps(settings, indent=2) + "\n"
-        files.write_text(folder / SEARCH_FILE, text)
+        training.write_settings(folder / SEARCH_FILE, settings)
 
     console = Console(file=sys.stdout)
     with _quiet():
@@ -140,10 +134,10 @@ def search(
             project_name=TRIALS_FOLDER,
             **_tuner_arguments(tuner, trials, epochs),
         )
-        progress = Progress(searcher, folder, console, trials, train_data)
+        progress = Progress(searcher, folder, console, trials, texts.train_data)
         searcher.listener = progress
         with progress.shown():
-            _run(searcher, train_data, dev_data, epochs)
+            _run(searcher, texts, epochs)
         if role() == "worker":
             return None
         best = oracles.best_trial(searcher.oracle)
@@ -155,23 +149,15 @@ def search(
         model = searcher.load_model(best)
     found = progress.results()
     result = found[searcher.oracle.start_order.index(best.trial_id)]
-    model.preprocessor = preprocessor
-    model.labels = train_data.label_names
     run_settings = {
         **{name: settings[name] for name in ("preset", "seed", "vectors")},
         **hypermodel.settings(best.hyperparameters),
     }
-    model.training_record = {
-        **run_settings,
-        "train_rows": len(train_data),
-        "dev_rows": len(dev_data),
-        "epoch": result.epoch,
-        "dev_accuracy": result.accuracy,
-    }
+    figures = {"epoch": result.epoch, "dev_accuracy": result.accuracy}
+    texts.hand_to(model, {**run_settings, **figures})
     model.save_to_preset(folder / MODEL_FOLDER)
-    text = json.dumps(run_settings, indent=2) + "\n"
-    files.write_text(folder / training.SETTINGS_FILE, text)
-    _write_history(folder / training.HISTORY_FILE, _history(progress, best))
+    training.write_settings(folder / training.SETTINGS_FILE, run_settings)
+    training.write_history(folder, _history(progress, best))
     progress.write_csv()
     results.draw(folder / results.PICTURE_FILE, found, hypermodel.choices)
     console.print(
@@ -193,18 +179,7 @@ def _check_folder(folder, settings, resume):
         if not resume:
             return
     if resume:
-        if not path.exists():
-            raise ValueError(
-                f"There is no search to resume: {path} does not exist"
-            )
-        saved = json.loads(path.read_text(encoding="utf-8"))
-        given = json.loads(json.dumps(settings))
-        different = [name for name in given if given[name] != saved.get(name)]
-        if different:
-            raise ValueError(
-                "A search is resumed with the settings it was started with "
-                f"({path}). Received other values of: {', '.join(different)}"
-            )
+        training.check_settings(path, settings, "search")
     elif folder.exists() and {path.name for path in folder.iterdir()} != {
         # Of workers that were faster than their chief.
         TRIALS_FOLDER
@@ -231,69 +206,43 @@ def _check_texts(folder, checksum):
 def _prepare(
     preset, train_texts, dev_texts, vectors, seed, arguments, papers_space
 ):
-    """The hypermodel, the encoded texts and what they are encoded with."""
-    hypermodel_class = HYPERMODELS[models.get_preset(preset).class_name]
-
-    def make(vocabulary_size, num_classes, found, **of_the_texts):
-        return hypermodel_class(
-            preset,
-            vocabulary_size,
-            num_classes,
-            seed=seed,
-            vectors=found,
-            papers_space=papers_space,
-            **{**arguments, **of_the_texts},
-        )
-
+    """The hypermodel and the `PreparedTexts`."""
+    own = models.get_preset(preset)
+    make = functools.partial(
+        HYPERMODELS[own.class_name],
+        preset,
+        seed=seed,
+        papers_space=papers_space,
+    )
     # Checks the arguments before the texts are read.
-    unsized = make(2, 2, None)
+    unsized = make(vocabulary_size=2, num_classes=2, **arguments)
     if not unsized.choices:
         raise ValueError(
             "There is nothing to search: expected at least one argument with "
             "a list of values"
         )
     values = unsized.first_settings()
-    own = models.get_preset(preset)
     if values["model"] != own.model:
         training.check_model_arguments(
             preset, applying(CLASSES[own.class_name], values["model"])
         )
-    preprocessor, found = training.make_preprocessor(
-        train_texts, values["training"], vectors, values["model"]
+    texts = training.prepare(
+        preset,
+        train_texts,
+        dev_texts,
+        values["training"],
+        arguments,
+        vectors=vectors,
     )
-    train_data = EncodedDataset.from_texts(train_texts, preprocessor)
-    dev_data = EncodedDataset.from_texts(
-        dev_texts, preprocessor, labels=train_data.label_names
-    )
-    if values["training"].get("induce_vectors"):
-        found = training.induce_vectors(train_data, preprocessor, *found)
-    of_the_texts = {}
-    if found is not None:
-        width = found[0].shape[1]
-        if arguments.get("embedding_dim", width) != width:
-            raise ValueError(
-                f"The word vectors in {vectors} have {width} numbers, where "
-                f"embedding_dim={arguments['embedding_dim']} was asked for"
-            )
-        of_the_texts["embedding_dim"] = width
-    characters = preprocessor.character_vocabulary_size()
-    if characters is not None:
-        of_the_texts["character_vocabulary_size"] = characters
-    hypermodel = make(
-        preprocessor.vocabulary_size(),
-        len(train_data.label_names),
-        found,
-        **of_the_texts,
-    )
+    hypermodel = make(vectors=texts.vectors, **{**arguments, **texts.arguments})
     try:
         # Wrong values are to fail here, not in each trial.
-        model = hypermodel.build(keras_tuner.HyperParameters())
-    except (TypeError, keras_tuner.errors.FailedTrialError) as error:
+        hypermodel.build(keras_tuner.HyperParameters())
+    except keras_tuner.errors.FailedTrialError as error:
         raise ValueError(
             f"The first trial's model cannot be built: {error}"
         ) from error
-    training.check_data(model, train_data, dev_data)
-    return hypermodel, train_data, dev_data, preprocessor
+    return hypermodel, texts
 
 
 def _tuner_arguments(tuner, trials, epochs):
@@ -328,10 +277,13 @@ def _quiet():
         logger.setLevel(level)
 
 
-def _run(searcher, train_data, dev_data, epochs):
+def _run(searcher, texts, epochs):
     try:
         searcher.search(
-            train_data, validation_data=dev_data, epochs=epochs, verbose=0
+            texts.train_data,
+            validation_data=texts.dev_data,
+            epochs=epochs,
+            verbose=0,
         )
     except RuntimeError as error:
         # The trials before these may still be good.
@@ -350,15 +302,7 @@ def _history(progress, trial):
             for logs in _history(progress, earlier)
             if logs["epoch"] <= values["tuner/initial_epoch"]
         ]
-    return before + progress.history(trial.trial_id)
-
-
-def _write_history(path, history):
-    text = io.StringIO()
-    names = [name for name in history[0] if name != "seconds"]
-    writer = csv.DictWriter(
-        text, names, extrasaction="ignore", lineterminator="\n"
-    )
-    writer.writeheader()
-    writer.writerows(history)
-    files.write_text(path, text.getvalue())
+    return before + [
+        {name: value for name, value in logs.items() if name != "seconds"}
+        for logs in progress.history(trial.trial_id)
+    ]

@@ -5,7 +5,6 @@ import tensorflow as tf
 
 from keras_selfattn import models
 from keras_selfattn import training
-from keras_selfattn.training import building
 from tests.models import paper_values
 from tests.tiny_classifier import tiny_classifier
 from tests.training.small import train_pairs
@@ -18,7 +17,6 @@ NAN = float("nan")
     [
         ({"nonsense": 1}, "no argument 'nonsense'"),
         ({"units": -3}, "units=-3"),
-        # The value that was given, not that of a smaller model.
         ({"dropout": 50}, "dropout=50"),
         ({"dropout": NAN}, "dropout=nan"),
         ({"pooling": "max", "num_heads": 3}, "`num_heads` changes nothing"),
@@ -40,19 +38,6 @@ def test_a_wrong_model_argument_is_told_before_the_texts_are_read(
             model_overrides=argument,
         )
     assert not (tmp_path / "x").exists()
-
-
-def test_a_model_that_no_small_one_stands_for_is_still_built(monkeypatch):
-    built = []
-
-    def build(preset, vocabulary_size, num_classes, overrides):
-        built.append(overrides.get("units"))
-        if overrides["units"] < 9:
-            raise ValueError("too small")
-
-    monkeypatch.setattr(building, "build_model", build)
-    training.check_model_arguments("lin2017_yelp", {"units": 20})
-    assert built == [8, 20]
 
 
 def test_an_argument_of_the_wrong_type(tmp_path):

@@ -105,6 +105,12 @@ def test_data_of_a_killed_run_are_not_used(run, tmp_path):
     assert not (folder / "data").exists()
 
 
+def test_a_run_that_does_not_start_leaves_nothing_behind(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        train(tmp_path / "a" / "run", vectors=tmp_path / "missing.txt")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_folder_is_not_overwritten(run):
     with pytest.raises(ValueError, match="must be new.*ask to resume"):
         train(run[0])
