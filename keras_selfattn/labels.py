@@ -27,7 +27,7 @@ def plain(labels):
     """
     if isinstance(labels, (str, bytes)):
         raise ValueError(
-            f"Expected a list of labels. Received one string: {labels!r}"
+            f"Expected a list of labels. Received: one string: {labels!r}"
         )
     found = [plain_label(label) for label in labels]
     for kind in (found, list(map(str, found))):

@@ -47,7 +47,7 @@ class Orthogonality(keras.regularizers.Regularizer):
         if len(scores.shape) != 3:
             raise ValueError(
                 "Orthogonality takes attention scores of shape "
-                "(batch, num_heads, steps). Received a tensor of shape "
+                "(batch, num_heads, steps). Received: a tensor of shape "
                 f"{tuple(scores.shape)}"
             )
         identity = np.eye(scores.shape[1], dtype="float32")
@@ -126,7 +126,7 @@ class HeadDiversity(keras.regularizers.Regularizer):
         if len(heads.shape) < 3:
             raise ValueError(
                 "HeadDiversity takes a tensor of shape (batch, num_heads, "
-                "...), of rank 3 or more. Received a tensor of shape "
+                "...), of rank 3 or more. Received: a tensor of shape "
                 f"{tuple(heads.shape)}"
             )
         return self.factor * _batch_mean(_closeness(heads, self.margin))

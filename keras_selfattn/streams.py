@@ -16,7 +16,7 @@ def several(texts):
     if isinstance(texts, (str, bytes)):
         raise ValueError(
             "Expected a list of texts, or another iterable of them. "
-            f"Received one string: {texts[:40]!r}"
+            f"Received: one string: {texts[:40]!r}"
         )
     return texts
 

@@ -59,7 +59,7 @@ class DatasetTexts(CheckedTexts):
         if isinstance(dataset, collections.abc.Mapping):
             raise ValueError(
                 "`dataset` must be one split of a dataset. "
-                f"Received those named {', '.join(map(str, dataset))}"
+                f"Received: those named {', '.join(map(str, dataset))}"
             )
         if isinstance(dataset, collections.abc.Iterator):
             raise ValueError(

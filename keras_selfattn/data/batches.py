@@ -28,10 +28,10 @@ class EncodedDataset:
     Made by `EncodedDataset.from_texts`.
 
     Attributes:
-        labels: int32 `(rows,)`, positions in `label_names`.
-        label_names: list of the labels.
-        lengths: int64 `(rows,)`, tokens of each text; for pairs `(rows, 2)`,
-            premise and hypothesis.
+        labels: int32 array `(rows,)`, positions in `label_names`.
+        label_names: List of the labels.
+        lengths: int64 array `(rows,)`, tokens of each text; for pairs `(rows,
+            2)`, premise and hypothesis.
 
     Example:
 
@@ -63,18 +63,19 @@ class EncodedDataset:
         """Encodes a stream of labelled texts, a chunk of them at a time.
 
         Args:
-            records: iterable of `(text, label)`; each text a string, or each
+            records: Iterable of `(text, label)`; each text a string, or each
                 a pair of strings, premise and hypothesis.
-            preprocessor: callable that takes a string tensor `(B,)` and
+            preprocessor: Callable that takes a string tensor `(B,)` and
                 returns a dict of right-padded integer tensors: `"token_ids"`
                 `(B, n)`, and `"char_ids"` `(B, n, c)` where wanted. For pairs
                 the features get the prefixes `premise_` and `hypothesis_`.
                 It is called in several threads.
-            labels: list of all labels, which fixes their ids; or None to
+            labels: List of all labels, which fixes their ids; or `None` to
                 collect them: sorted, by value where all are numbers. A
                 label is known by its value or by its text.
-            folder: folder to hold the arrays as `.npy` files, of which only
-                the rows in use are in memory; None keeps all in memory.
+            folder: Path of a folder to hold the arrays as `.npy` files, of
+                which only the rows in use are in memory; None keeps all in
+                memory.
 
         Returns:
             An `EncodedDataset`.
@@ -86,7 +87,9 @@ class EncodedDataset:
         records = iter(records)
         first = next(records, None)
         if first is None:
-            raise ValueError("`records` must hold at least one row; got none.")
+            raise ValueError(
+                "`records` must hold at least one row. Received: none"
+            )
         records = itertools.chain([first], records)
         sides = of_text(first[0])
         with Memory() if folder is None else Folder(folder) as store:
@@ -128,14 +131,15 @@ class EncodedDataset:
         little padding, and the batches shuffled again.
 
         Args:
-            batch_size: rows in a batch.
-            boundaries: rising lengths; a batch is padded to the first that
-                holds its longest row, or beyond the last one to the next
-                multiple of 256. None for the default ones.
-            shuffle: whether to shuffle; otherwise rows keep their order.
-            seed: integer that, with the epoch, fixes the permutation.
-            drop_remainder: whether to leave out the rows (other ones in
-                each shuffled pass) that don't fill a batch.
+            batch_size: Integer, the rows of a batch.
+            boundaries: Sequence of rising lengths; a batch is padded to the
+                first that holds its longest row, or beyond the last one to the
+                next multiple of 256. None for the default ones.
+            shuffle: Boolean, whether to shuffle; otherwise rows keep their
+                order.
+            seed: Integer that, with the epoch, fixes the permutation.
+            drop_remainder: Boolean, whether to leave out the rows (other ones
+                in each shuffled pass) that don't fill a batch.
 
         Returns:
             A `tf.data.Dataset` of `(features, labels)`: a dict of int32

@@ -15,8 +15,8 @@ UNKNOWN_LABEL = "unknown label"
 EMPTY_TEXT = "empty text"
 DUPLICATED_ID = "duplicated id"
 
-# So many bad rows, if they are the most, and the rest isn't read.
-_HOPELESS = 1000
+# After so many bad rows, where most rows are bad, reading stops early.
+_STOP_AFTER_BAD = 1000
 
 Row = collections.namedtuple(
     "Row",
@@ -159,8 +159,10 @@ class CheckedTexts:
             report.leave_out(*problem)
             if not self.labelled:
                 raise problem[1]
-            hopeless = report.bad >= _HOPELESS and 2 * report.bad > report.rows
-            if hopeless or self.max_bad_rate == 0:
+            mostly_bad = 2 * report.bad > report.rows
+            if self.max_bad_rate == 0 or (
+                mostly_bad and report.bad >= _STOP_AFTER_BAD
+            ):
                 report.check(self.max_bad_rate)
         report.check(self.max_bad_rate)
         if report.counts.total() == report.rows:

@@ -32,7 +32,7 @@ def fingerprint(records):
         digest.update(json.dumps([text, label]).encode() + b"\n")
         classes[label] += 1
     if not classes:
-        raise ValueError("Expected labelled texts. Received none")
+        raise ValueError("Expected labelled texts. Received: none")
     return {
         "rows": classes.total(),
         "classes": dict(sorted(classes.items())),

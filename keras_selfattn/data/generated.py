@@ -421,8 +421,8 @@ def generate_reviews(size, seed=0):
     shorter one is the beginning of a longer one.
 
     Args:
-        size: number of reviews, at least 0.
-        seed: integer that fixes the corpus.
+        size: Integer, the number of reviews, at least 0.
+        seed: Integer that fixes the corpus.
 
     Returns:
         Iterator of `GeneratedReview`. Texts have at most 45 tokens and are not

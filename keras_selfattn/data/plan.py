@@ -18,8 +18,8 @@ class BatchPlan:
     seen once it has set `epoch`, e.g. in a callback's `on_epoch_begin`.
 
     Attributes:
-        epoch: number of the next pass, from 0. Each pass raises it by one as
-            it starts.
+        epoch: Integer, the number of the next pass, from 0. Each pass raises it
+            by one as it starts.
     """
 
     def __init__(

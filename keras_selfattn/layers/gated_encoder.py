@@ -61,7 +61,7 @@ class GatedEncoder(KernelLayer):
         if tuple(left[1:]) != tuple(right[1:]):
             raise ValueError(
                 "GatedEncoder takes two inputs with the same rows and "
-                f"features. Received inputs of shapes {tuple(left)} (left) "
+                f"features. Received: inputs of shapes {tuple(left)} (left) "
                 f"and {tuple(right)} (right)"
             )
         shape = (rows, features, self.units)

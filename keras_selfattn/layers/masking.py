@@ -34,7 +34,7 @@ def validate_mask(mask, inputs, name="mask"):
         raise ValueError(
             f"`{name}` must have shape (batch, steps) = {expected}, as the "
             f"inputs of shape {tuple(inputs.shape)} have. "
-            f"Received a mask of shape {received}"
+            f"Received: a mask of shape {received}"
         )
     return ops.cast(mask, "bool")
 

@@ -43,7 +43,7 @@ def pair_of_shapes(input_shape, axes, names, layer):
         if len(sizes) > 1:
             raise ValueError(
                 f"{type(layer).__name__} takes two inputs with the same size "
-                f"of the axis of {axes[axis]}. Received inputs of shapes "
+                f"of the axis of {axes[axis]}. Received: inputs of shapes "
                 f"{tuple(shapes[0])} ({names[0]}) and "
                 f"{tuple(shapes[1])} ({names[1]})"
             )

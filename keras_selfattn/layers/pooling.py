@@ -177,7 +177,7 @@ class LastPooling(MaskedPooling):
         if features % 2:
             raise ValueError(
                 "LastPooling takes an even number of features, a forward and "
-                "a backward half. Received inputs of shape "
+                "a backward half. Received: inputs of shape "
                 f"{tuple(input_shape)}"
             )
 

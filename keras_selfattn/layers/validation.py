@@ -43,7 +43,7 @@ def rank(input_shape, axes, layer):
         raise ValueError(
             f"{type(layer).__name__} takes inputs of shape "
             f"({', '.join(axes)}), of rank {len(axes)}. "
-            f"Received inputs of shape {tuple(input_shape)}"
+            f"Received: inputs of shape {tuple(input_shape)}"
         )
 
 
@@ -53,6 +53,6 @@ def static_axis(input_shape, axis, name, layer):
         raise ValueError(
             f"{type(layer).__name__} needs the size of the axis of {name} "
             f"(axis {axis}) when it is built. "
-            f"Received inputs of shape {tuple(input_shape)}"
+            f"Received: inputs of shape {tuple(input_shape)}"
         )
     return input_shape[axis]

@@ -108,7 +108,7 @@ class Classifier(Cloning, keras.Model):
         if self.preprocessor is None:
             raise ValueError(
                 f"The model {self.name!r} reads raw texts only with a "
-                "`preprocessor`. Received one without"
+                "`preprocessor`. Received: one without"
             )
         rows = [self._parts(text) for text in several(texts)]
         on_tensorflow = keras.backend.backend() == "tensorflow"

@@ -62,7 +62,7 @@ def from_preset(name, vocabulary_size=None, num_classes=None, **overrides):
         if vocabulary_size or num_classes or overrides:
             raise ValueError(
                 "A model from a folder takes no arguments but its name. "
-                f"Received more with the folder {folder}"
+                f"Received: more with the folder {folder}"
             )
         return _from_folder(folder)
     preset = get_preset(str(name))

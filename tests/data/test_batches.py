@@ -327,7 +327,7 @@ def test_rejects_bad_input():
         records = [(text, "a") for text in texts]
         return EncodedDataset.from_texts(records, tokens_only)
 
-    with pytest.raises(ValueError, match="at least one row; got none"):
+    with pytest.raises(ValueError, match="at least one row. Received: none"):
         encode()
     with pytest.raises(ValueError, match="Text 2 must be a string.*'1', '2'"):
         encode("1", ("1", "2"))

@@ -31,5 +31,5 @@ def test_the_checksum_stays():
 
 
 def test_no_records():
-    with pytest.raises(ValueError, match="Received none"):
+    with pytest.raises(ValueError, match="Received: none"):
         fingerprint([])

@@ -46,7 +46,7 @@ def test_one_string_is_no_list_of_texts(model, ask, text):
         ask(model, text)
     assert str(error.value) == (
         "Expected a list of texts, or another iterable of them. "
-        f"Received one string: {text!r}"
+        f"Received: one string: {text!r}"
     )
 
 
