@@ -129,8 +129,8 @@ def test_a_served_model_answers_with_their_text(model, tmp_path):
     found, probabilities = served.predict(TEXTS)
     expected = probabilities.argmax(axis=-1)
     assert found == [str(model.labels[place]) for place in expected]
-    names = ", ".join(map(str, model.labels))
-    assert f"| Labels | {names} |" in "".join(
+    names = ", ".join(f"`{label}`" for label in model.labels)
+    assert f" answers {names}." in "".join(
         path.read_text() for path in (tmp_path / "served").rglob("*.md")
     )
 
