@@ -1,26 +1,39 @@
-import sys
+import importlib
+import pathlib
 
 import pytest
 
-from keras_selfattn.first_use import is_command_line
+import keras_selfattn
+from keras_selfattn.first_use import at_first_use
 
-
-@pytest.mark.parametrize(
-    ("argv", "started", "expected"),
-    [
-        ("-m predict run", "python -m keras_selfattn predict run", True),
-        ("/a/__main__.py", "python -X dev -m keras_selfattn", True),
-        ("/a/keras-selfattn -h", "python /a/keras-selfattn -h", True),
-        ("keras-selfattn.exe", "python keras-selfattn.exe", True),
-        ("-m", "python -m their.script", False),
-        ("-m keras_selfattn", "python -m their keras_selfattn", False),
-        ("-c -m keras_selfattn", "python -c x -m keras_selfattn", False),
-        ("script.py", "python script.py", False),
-        ("", "python", False),
-        ("x -a -b -c", "x", False),
-    ],
+ROOT = pathlib.Path(keras_selfattn.__file__).parent
+FACES = sorted(
+    ".".join(path.relative_to(ROOT.parent).parent.parts)
+    for path in ROOT.rglob("__init__.py")
+    if "at_first_use(" in path.read_text(encoding="utf-8")
 )
-def test_which_processes_are_the_command(monkeypatch, argv, started, expected):
-    monkeypatch.setattr(sys, "argv", argv.split(" "))
-    monkeypatch.setattr(sys, "orig_argv", started.split())
-    assert is_command_line() == expected
+
+
+@pytest.mark.parametrize("package", FACES)
+def test_every_name_of_a_face_is_there(package):
+    face = importlib.import_module(package)
+    public = [name for name in dir(face) if not name.startswith("_")]
+    assert public
+    for name in public:
+        if package == "keras_selfattn" and name == "tuning":
+            pytest.importorskip("keras_tuner")
+        getattr(face, name)
+
+
+def test_users_reach_data_by_attribute():
+    assert keras_selfattn.data.DatasetTexts.__name__ == "DatasetTexts"
+    adapters = keras_selfattn.data.adapters
+    assert adapters.DatasetTexts is keras_selfattn.data.DatasetTexts
+
+
+def test_other_names_are_refused():
+    with pytest.raises(AttributeError, match="'keras_selfattn.data'.*'datum'"):
+        keras_selfattn.data.datum  # noqa: B018
+    getter, _ = at_first_use("keras_selfattn.data", {"labels": ["nothing"]})
+    with pytest.raises(ModuleNotFoundError):
+        getter("labels")
