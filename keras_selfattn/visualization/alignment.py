@@ -7,17 +7,16 @@ QUOTES = ('"', "“", "”", "``", "''")
 
 
 def align(text, tokens):
-    """Finds each token in the text.
+    """Find each token in its text.
 
     Args:
-        text: str.
-        tokens: list of str, in the order of the text.
+        text: String.
+        tokens: List of strings, in the order of the text.
 
     Returns:
-        A pair: the text to show, and a list of `(start, end)` positions in
-        it, one for each token. Where the tokens cannot be found with white
-        space alone between them, the shown text is the tokens joined by
-        blanks.
+        The text to show, and a list of the `(start, end)` of each token in
+        it. Where more than white space lies between the tokens, the shown
+        text is the tokens joined by blanks.
 
     Example:
 
@@ -26,7 +25,7 @@ def align(text, tokens):
     """
     shown = clean(text)
     tokens = [clean(token) for token in tokens]
-    # No word of the text, yet it takes weight, so it must be seen.
+    # It is no word of the text, but has weight, so it must be seen.
     if tokens[:1] == [NULL] and not shown.startswith(NULL):
         shown = f"{NULL} {shown}"
     spans = []

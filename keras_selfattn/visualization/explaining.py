@@ -15,15 +15,15 @@ from keras_selfattn.visualization.sentence import Sentence
 
 @accepts_gold("labels")
 def explain(model, texts, labels=None, batch_size=32):
-    """Yields an explanation of each text, one batch in memory at a time.
+    """Explain a classifier's answers to texts, a batch at a time.
 
     Args:
-        model: a `keras_selfattn.models.Classifier` with a preprocessor.
-        texts: iterable of str or, for a model of pairs, of pairs of str.
-        labels: iterable of the true labels, as long as `texts`, or None.
-            They are compared with `model.labels` by value or as text. The
-            older name `gold` is accepted too.
-        batch_size: int, how many texts the model sees at once.
+        model: A classifier with its `preprocessor`.
+        texts: Iterable of strings; for a model of pairs, of pairs of strings.
+        labels: Iterable of as many true labels, or `None`. They are compared
+            with `model.labels` by value or as text. The older name `gold` is
+            accepted too.
+        batch_size: Integer.
 
     Returns:
         An iterator of `Explanation` for single texts, of `PairExplanation`
@@ -31,17 +31,21 @@ def explain(model, texts, labels=None, batch_size=32):
         `AlignmentExplanation` for one whose words look at each other.
 
     Raises:
-        ValueError: if `texts` is a single str, `batch_size` is not positive,
-            `labels` is shorter or longer than `texts`, the model has no
-            preprocessor, or pairs come where it takes single texts.
+        ValueError: if `texts` is one string, or holds anything but texts as
+            the model takes them; if there are more or fewer labels than
+            texts; if `batch_size` is not positive; or if the model has no
+            preprocessor.
     """
     texts = several(texts)
     if batch_size < 1:
-        raise ValueError(f"Expected a positive batch_size, got {batch_size}")
+        raise ValueError(
+            "`batch_size` must be a positive integer. "
+            f"Received: batch_size={batch_size!r}"
+        )
     if model.preprocessor is None:
         raise ValueError(
-            "Expected a model with a preprocessor to read texts, got one whose "
-            "preprocessor is None"
+            "Explanations of texts need a model with a `preprocessor`. "
+            "Received one without"
         )
     return _explain(model, texts, labels, batch_size)
 
@@ -94,8 +98,8 @@ def _pair(texts, tokens, views, **prediction):
     sizes = [len(side) for side in tokens]
     if "alignment_scores" in views:
         kind = AlignmentExplanation
-        # How the premise looks at the hypothesis comes first, yet these are
-        # weights of the words of the hypothesis.
+        # How the premise looks at the hypothesis comes first, and weighs the
+        # words of the hypothesis.
         arguments = [
             {"scores": scores[:other, :size]}
             for scores, other, size in zip(
@@ -124,7 +128,7 @@ def _of_heads(scores, size):
     scores = scores[:, :size]
     if scores.ndim == 2:
         return {"scores": scores}
-    # Each feature is weighed by itself.
+    # Generalized pooling weighs each feature by itself.
     return {"scores": heads.of_words(scores[None])[0], "features": scores}
 
 

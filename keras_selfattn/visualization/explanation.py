@@ -16,15 +16,16 @@ class Explanation(Prediction, Sentence):
     in a terminal.
 
     Args:
-        text: str.
-        tokens: list of n str, the words as the model reads them.
-        scores: array `(heads, n)`, the weight of each word in each head;
-            every row sums to 1.
-        probabilities: array `(classes,)`.
-        labels: list of the names of the classes.
-        label: the true label, or None where it is not known.
-        features: array `(heads, n, D)`, the weight of each word for each
-            feature, where the model weighs features by themselves, or None.
+        text: String.
+        tokens: List of `n` strings, the words as the model reads them.
+        scores: Array of shape `(heads, n)`, the weight of each word in each
+            head; every row sums to 1.
+        probabilities: Array of shape `(classes,)`.
+        labels: List of the names of the classes.
+        label: The true label, or `None` where it is not known.
+        features: Array of shape `(heads, n, D)`, the weight of each word for
+            each feature, or `None` where all features of a word weigh the
+            same.
 
     Raises:
         ValueError: if the shapes do not fit together, or a score or
@@ -59,7 +60,7 @@ class Explanation(Prediction, Sentence):
         Prediction.__post_init__(self)
 
     def sides(self):
-        """Returns the sentences by name."""
+        """Dictionary of the sentences by name."""
         return {"": self}
 
 
@@ -77,9 +78,9 @@ class PairExplanation(Prediction, _Pair):
     Args:
         premise: `Sentence`.
         hypothesis: `Sentence` with as many heads.
-        probabilities: array `(classes,)`.
-        labels: list of the names of the classes.
-        label: the true label, or None where it is not known.
+        probabilities: Array of shape `(classes,)`.
+        labels: List of the names of the classes.
+        label: The true label, or `None` where it is not known.
 
     Raises:
         ValueError: if the shapes do not fit together, or a probability is
@@ -110,8 +111,8 @@ class PairExplanation(Prediction, _Pair):
         heads = [len(side.scores) for side in self.sides().values()]
         if heads[0] != heads[1]:
             raise ValueError(
-                "Expected as many heads in both sentences, got "
-                f"{heads[0]} and {heads[1]}."
+                "Expected as many heads in both sentences. "
+                f"Received: {heads[0]} and {heads[1]}"
             )
 
     @property
@@ -120,7 +121,7 @@ class PairExplanation(Prediction, _Pair):
         return self.premise.text, self.hypothesis.text
 
     def sides(self):
-        """Returns the sentences by name."""
+        """Dictionary of the sentences by name."""
         return {"premise": self.premise, "hypothesis": self.hypothesis}
 
 
@@ -134,9 +135,9 @@ class AlignmentExplanation(PairExplanation):
             word of the hypothesis looks at it.
         hypothesis: `Sentence` of n_h words with scores `(n_p, n_h)`: how
             each word of the premise looks at it.
-        probabilities: array `(classes,)`.
-        labels: list of the names of the classes.
-        label: the true label, or None where it is not known.
+        probabilities: Array of shape `(classes,)`.
+        labels: List of the names of the classes.
+        label: The true label, or `None` where it is not known.
 
     Raises:
         ValueError: if the shapes do not fit together, or a probability is
@@ -167,15 +168,15 @@ class AlignmentExplanation(PairExplanation):
             if len(side.scores) != len(other.tokens):
                 raise ValueError(
                     f"Expected {len(other.tokens)} rows of scores of the "
-                    f"{name}, one for each word of the other sentence, got "
-                    f"{len(side.scores)}."
+                    f"{name}, one for each word of the other sentence. "
+                    f"Received: {len(side.scores)}"
                 )
 
     def matrices(self):
-        """Yields each view as `(name, from, to, weights)`.
+        """Yield each table of weights as `(name, looking, looked, weights)`.
 
-        `weights` has a row for each word of the sentence `from` that looks
-        and a column for each word of the sentence `to`; rows sum to 1.
+        `weights` has a row for each word of the sentence that looks and a
+        column for each word of the sentence looked at; rows sum to 1.
         """
         sides = list(self.sides().items())
         for (name, side), (other, looked) in (sides, sides[::-1]):

@@ -39,7 +39,7 @@ class Map(NamedTuple):
 
 
 def views(prediction):
-    """Returns the maps of a prediction, as `draw` takes them."""
+    """List of the maps of a prediction."""
     if not prediction.has_heads:
         return [
             Map(name, looked.words, weights, looking.words)
@@ -58,30 +58,30 @@ def views(prediction):
 
 
 def feature_views(prediction):
-    """Returns a map of features × words for each head of each sentence."""
+    """List of a map, features × words, for each head of each sentence."""
     maps = []
     for name, side in prediction.sides().items():
         if side.features is None:
             raise ValueError(
-                "Expected a model that weighs each feature by itself, got "
-                "one weight a word in each head"
+                "Expected a model that weighs each feature by itself. "
+                "Received: one weight a word in each head"
             )
         heads = side.feature_groups(GROUPS)
         for head, groups in enumerate(heads, start=1):
             title = f"{name}, head {head}" if name else f"head {head}"
             title += f": {side.features.shape[-1]} features"
-            # Below one another the heads share the words of the last.
+            # The words stand below the last head, for all of them.
             last = head == len(heads) or len(side.tokens) > WORDS_A_PANEL
             maps.append(Map(title, side.words, groups.T, shows_words=last))
     return maps
 
 
 def draw(maps, row_height=0.22):
-    """Returns a figure of maps, one below the other, on one scale.
+    """A figure of maps, one below the other, on one scale.
 
     Args:
-        maps: list of `Map`.
-        row_height: float, the height of a row in inches.
+        maps: List of `Map`.
+        row_height: Float, the height of a row in inches.
     """
     installed = set(font_manager.get_font_names())
     families = [name for name in FAMILIES if name in installed]
@@ -110,7 +110,7 @@ def draw(maps, row_height=0.22):
     )[:, 0]
     for axis, (part, start) in zip(axes, panels, strict=True):
         image = _panel(axis, part, start, full, families)
-        # Equal word widths in every panel, those of short texts too.
+        # Words are as wide in a short panel as in a long one.
         axis.set_xlim(-0.5, widest - 0.5)
     figure.colorbar(
         image,
@@ -152,11 +152,11 @@ def _panel(axis, part, start, full, families):
     axis.set_yticks(
         range(len(part.names)), _plain(part.names), fontfamily=families
     )
-    # The room behind a short text is no part of its map.
+    # The room beside a short text is no part of its map.
     axis.spines[:].set_visible(False)
     return image
 
 
 def _plain(words):
-    # Dollar signs would start mathematics.
+    # Between dollar signs matplotlib reads formulas.
     return [str(word).replace("$", r"\$") for word in words]

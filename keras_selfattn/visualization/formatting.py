@@ -1,4 +1,4 @@
-"""Text made safe and numbers made short for every kind of picture."""
+"""Safe text and short numbers for all kinds of pictures."""
 
 import html
 import unicodedata
@@ -7,11 +7,10 @@ import numpy as np
 
 
 def clean(text):
-    """Returns `text` with line ends as `\\n` and other controls replaced.
+    """The text with line ends as `\\n` and other controls replaced.
 
-    Control characters can drive a terminal and lone surrogates cannot be
-    written as UTF-8; both become U+FFFD, so that what is shown is one
-    character for one.
+    Control characters can drive a terminal, and lone surrogates can't be
+    written as UTF-8. Each becomes the one character U+FFFD.
     """
     text = str(text).replace("\r\n", "\n").replace("\r", "\n")
     return "".join(
@@ -23,26 +22,26 @@ def clean(text):
 
 
 def escape(text):
-    """Returns `text` safe in HTML, in elements and quoted attributes."""
+    """The text, safe in HTML's elements and quoted attributes."""
     return html.escape(clean(text))
 
 
 def percent(weight):
-    """Returns a weight as a short text, blank where it rounds to nothing."""
+    """A weight in percent, blank where that rounds to nothing."""
     return f"{weight:.0%}" if weight >= 0.005 else ""
 
 
 def full_shade(rows):
-    """Returns the weight that the full shade stands for, row by row.
+    """The weight that gets the full shade, row by row.
 
-    It is the row's largest, but at least three even shares, lest attention
-    that is spread evenly look strong.
+    It is the row's largest, but at least three times an even share, so that
+    attention that is spread evenly doesn't look strong.
 
     Args:
-        rows: array `(..., n)`.
+        rows: Array of shape `(..., n)`.
 
     Returns:
-        Array `(...,)`.
+        Array of shape `(...,)`.
 
     Example:
 

@@ -6,15 +6,15 @@ from keras_selfattn.visualization.formatting import escape
 from keras_selfattn.visualization.formatting import full_shade
 from keras_selfattn.visualization.formatting import percent
 
-# A translucent hue stands on the notebook's own background, so that light
-# and dark themes both keep the contrast of their text.
+# The color is translucent, so that text keeps its contrast in light and dark
+# themes.
 SHADE = "background:rgb(31 111 200 / {:.2f})"
 UPRIGHT = "writing-mode:vertical-rl;transform:rotate(180deg)"
 GROUPS = 12
 
 
 def fragment(prediction):
-    """Returns the HTML of `Prediction._repr_html_`."""
+    """The HTML of `Prediction._repr_html_`."""
     parts = [f"<div>{_verdict(prediction)}</div>"]
     for name, side in prediction.sides().items():
         if name:

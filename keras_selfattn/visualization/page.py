@@ -13,25 +13,25 @@ from keras_selfattn.visualization import alignment
 from keras_selfattn.visualization.formatting import clean
 from keras_selfattn.visualization.formatting import escape
 
-# A weight is one character, its share of the row's largest in 64 steps from
-# "?" to "~": a tenth of what JSON would take, and quick to read.
+# A weight is written as one character, from "?" for 0 to "~" for the largest
+# of its row: a tenth of what JSON would take, and quick to read.
 STEPS = 63
 FIRST = ord("?")
 GROUPS = 24
 
 
 def write_html(explanations, path, title="What the model looked at"):
-    """Writes one self-contained page that shows every explanation.
+    """Write one HTML page of explanations that needs no other file.
 
-    The page asks for nothing from outside, shows the texts without
-    JavaScript, and is written one explanation at a time.
+    The page shows the texts without JavaScript too, and is written one
+    explanation at a time.
 
     Args:
-        explanations: iterable of `Explanation`, `PairExplanation` or
+        explanations: Iterable of `Explanation`, `PairExplanation` or
             `AlignmentExplanation`: all of one kind, with the same labels and
             number of heads.
-        path: the file to write; it appears only when it is complete.
-        title: str.
+        path: Path of the file, which appears when it is complete.
+        title: String.
 
     Returns:
         The path as a `pathlib.Path`.
@@ -93,18 +93,18 @@ class _Totals:
 def _check(explanation, first, labels, heads, number):
     if type(explanation) is not type(first):
         raise ValueError(
-            f"Expected explanations of one kind, {type(first).__name__}, got "
-            f"{type(explanation).__name__} in explanation {number}"
+            f"Expected explanations of one kind, {type(first).__name__}. "
+            f"Received: {type(explanation).__name__} in explanation {number}"
         )
     if list(explanation.labels) != labels:
         raise ValueError(
-            f"Expected the labels {labels} of the first explanation, got "
-            f"{list(explanation.labels)} in explanation {number}"
+            f"Expected the labels {labels} of the first explanation. "
+            f"Received: {list(explanation.labels)} in explanation {number}"
         )
     if _heads(explanation) != heads:
         raise ValueError(
-            f"Expected {heads} heads as in the first explanation, got "
-            f"{_heads(explanation)} in explanation {number}"
+            f"Expected {heads} heads, as in the first explanation. "
+            f"Received: {_heads(explanation)} in explanation {number}"
         )
 
 
@@ -341,9 +341,9 @@ def _short(values):
 
 
 def _steps(shown, spans):
-    """Yields for each token the gap before it and its length.
+    """Yield the length of the gap before each token, and of the token.
 
-    Both count UTF-16 units, as JavaScript does.
+    They are counted in UTF-16 units, as in JavaScript.
     """
     position = 0
     for start, end in spans:

@@ -6,11 +6,11 @@ import functools
 import numpy as np
 
 from keras_selfattn.labels import Finder
-from keras_selfattn.visualization.sentence import check_weights
+from keras_selfattn.visualization.sentence import as_weights
 
 
 def accepts_gold(name):
-    """Decorates a function or class that once called an argument `gold`.
+    """Decorate a function or class that has another name for `gold` now.
 
     Args:
         name: The name that the argument has now.
@@ -41,10 +41,10 @@ class Prediction:
     in a terminal.
 
     Args:
-        probabilities: array `(classes,)`.
-        labels: list of the names of the classes.
-        label: the true label, or None where it is not known. It is one of
-            `labels` if it has the value or the text of one. Its older name
+        probabilities: Array of shape `(classes,)`.
+        labels: List of the names of the classes.
+        label: The true label, or `None` where it is not known. It is one of
+            `labels` if it has the value or the text of one. The older name
             `gold` is accepted too.
 
     Raises:
@@ -57,13 +57,9 @@ class Prediction:
     label: str | float | None = None
 
     def __post_init__(self):
-        self.probabilities = np.asarray(self.probabilities, "float64")
-        if self.probabilities.shape != (len(self.labels),):
-            raise ValueError(
-                f"Expected probabilities of shape ({len(self.labels)},), one "
-                f"for each label, got {self.probabilities.shape}."
-            )
-        check_weights(self.probabilities, "probabilities")
+        self.probabilities = as_weights(
+            self.probabilities, "probabilities", (len(self.labels),)
+        )
         known = Finder(self.labels)(self.label)
         if known is not None:
             self.label = self.labels[known]
@@ -85,14 +81,15 @@ class Prediction:
 
     @property
     def correct(self):
-        """Whether the prediction is the true label; None if not known."""
+        """Whether the predicted label is the true one; `None` if unknown."""
         return None if self.label is None else self.predicted == self.label
 
     def render(self, console=None):
-        """Prints the views: words by overall weight, then weight by weight.
+        """Print the words by overall weight, and a table of all weights.
 
         Args:
-            console: a `rich.console.Console`; the standard output if None.
+            console: A `rich.console.Console`. Defaults to `None`, the
+                standard output.
         """
         from rich.console import Console
 
@@ -109,7 +106,7 @@ class Prediction:
         return notebook.fragment(self)
 
     def figure(self):
-        """Returns a `matplotlib.figure.Figure`, one map for each view.
+        """A `matplotlib.figure.Figure` with a map of each table of weights.
 
         A map of heads has the overall weight as its first row; an alignment
         has the looking words as rows and the words looked at as columns.
@@ -120,7 +117,7 @@ class Prediction:
         return figure.draw(figure.views(self))
 
     def feature_figure(self):
-        """Returns a `matplotlib.figure.Figure`, features × words by head.
+        """A `matplotlib.figure.Figure` with a map, features × words, a head.
 
         The features of a head are ordered by the word that they weigh most
         and averaged in small groups.

@@ -15,15 +15,16 @@ class Sentence:
     """A sentence with the attention that its words get.
 
     Args:
-        text: str.
-        tokens: list of n str, the words as the model reads them.
-        scores: array `(heads, n)`, the weight of each word in each head;
-            every row sums to 1. In an alignment the heads are the words of
-            the other sentence.
-        features: array `(heads, n, D)`, the weight of each word for each
-            feature, where the model weighs features by themselves, or None.
-        intra_scores: array `(n, n)`, how each word (row) looks at the words
-            of its own sentence (columns), or None.
+        text: String.
+        tokens: List of `n` strings, the words as the model reads them.
+        scores: Array of shape `(heads, n)`, the weight of each word in each
+            head; every row sums to 1. In an alignment the heads are the words
+            of the other sentence.
+        features: Array of shape `(heads, n, D)`, the weight of each word for
+            each feature, or `None` where all features of a word weigh the
+            same.
+        intra_scores: Array of shape `(n, n)`, how each word (row) looks at
+            the words of its own sentence (columns), or `None`.
 
     Raises:
         ValueError: if the shapes do not fit together, or a weight is
@@ -48,43 +49,20 @@ class Sentence:
 
     def __post_init__(self):
         n = len(self.tokens)
-        self.scores = np.asarray(self.scores, "float64")
-        if self.scores.ndim != 2 or self.scores.shape[1] != n:
-            raise ValueError(
-                f"Expected scores of shape (heads, {n}), one column for each "
-                f"token, got {self.scores.shape}."
-            )
-        if not self.scores.size:
-            raise ValueError(
-                "Expected at least one head and one token, got scores of "
-                f"shape {self.scores.shape}."
-            )
-        check_weights(self.scores, "scores")
+        self.scores = as_weights(self.scores, "scores", ("heads", n))
         if self.features is not None:
-            self.features = np.asarray(self.features, "float32")
-            count = len(self.scores)
-            if (
-                self.features.ndim != 3
-                or self.features.shape[:2] != (count, n)
-                or not self.features.size
-            ):
-                raise ValueError(
-                    f"Expected features of shape ({count}, {n}, D), got "
-                    f"{self.features.shape}."
-                )
-            check_weights(self.features, "features")
+            shape = len(self.scores), n, "D"
+            self.features = as_weights(
+                self.features, "features", shape, "float32"
+            )
         if self.intra_scores is not None:
-            self.intra_scores = np.asarray(self.intra_scores, "float64")
-            if self.intra_scores.shape != (n, n):
-                raise ValueError(
-                    f"Expected intra_scores of shape ({n}, {n}), got "
-                    f"{self.intra_scores.shape}."
-                )
-            check_weights(self.intra_scores, "intra_scores")
+            self.intra_scores = as_weights(
+                self.intra_scores, "intra_scores", (n, n)
+            )
 
     @property
     def overall(self):
-        """Weights `(n,)`: the heads summed and normalised to 1."""
+        """Weights `(n,)`: the mean over the heads, as shares of 1."""
         total = self.scores.sum(axis=0)
         return total / (total.sum() or 1.0)
 
@@ -114,11 +92,10 @@ class Sentence:
         return float(self.head_penalty.sum())
 
     def head_order(self):
-        """Returns the heads' numbers, those that differ most first.
+        """The heads' numbers from 0, those that differ most first.
 
-        The most peaked head leads; after it always comes the head whose
-        nearest neighbour among those already chosen is the farthest (by
-        the cosine of their weights).
+        The most peaked head is the first. Each next one is the head that is
+        least like any before it, by the cosine of their weights.
         """
         norms = np.linalg.norm(self.scores, axis=1)
         units = self.scores / np.where(norms > 0, norms, 1.0)[:, None]
@@ -143,7 +120,7 @@ class Sentence:
         return shown[spans[-1][1] :].strip()
 
     def pieces(self):
-        """Yields the shown text as pairs of the gap before a word, word."""
+        """Yield each word of the shown text after the gap before it."""
         shown, spans = self.aligned
         position = 0
         for start, end in spans:
@@ -152,9 +129,9 @@ class Sentence:
 
     @property
     def direction(self):
-        """How the text is written: `"ltr"`, `"rtl"`, or `"auto"`.
+        """The direction of the script: `"ltr"`, `"rtl"` or `"auto"`.
 
-        The NULL token says nothing of it.
+        The NULL token that a model may put before a text doesn't count.
         """
         shown, _ = self.aligned
         for char in shown.removeprefix(alignment.NULL):
@@ -171,15 +148,14 @@ class Sentence:
     def feature_groups(self, count):
         """The features in few groups, for a picture of each head.
 
-        A head's features are put in the order of the word that they weigh
-        most, since their own order says nothing, and neighbours are
-        averaged.
+        The order of features means nothing. So those of a head are ordered
+        by the word that they weigh most, and neighbors are averaged.
 
         Args:
-            count: int, the largest number of groups.
+            count: Integer, the largest number of groups.
 
         Returns:
-            Array `(heads, n, groups)`.
+            Array of shape `(heads, n, groups)`.
 
         Example:
 
@@ -200,10 +176,32 @@ class Sentence:
         return sums / np.diff(edges)
 
 
-def check_weights(values, name):
-    """Raises `ValueError` unless all values are finite and not negative."""
+def as_weights(values, name, shape, dtype="float64"):
+    """An array of weights, or `ValueError` where it holds something else.
+
+    Args:
+        values: What is to be the array.
+        name: The name of the argument.
+        shape: Tuple of integers, and of strings for sizes from 1 up.
+        dtype: The dtype of the array.
+    """
+    values = np.asarray(values, dtype)
+    if (
+        not values.size
+        or values.ndim != len(shape)
+        or any(
+            isinstance(expected, int) and size != expected
+            for size, expected in zip(values.shape, shape, strict=True)
+        )
+    ):
+        expected = str(shape).replace("'", "")
+        raise ValueError(
+            f"`{name}` must have the shape {expected} and not be empty. "
+            f"Received: {name} of shape {values.shape}"
+        )
     if not (np.isfinite(values) & (values >= 0)).all():
         raise ValueError(
-            f"Expected {name} that are finite and not negative, got values "
-            f"from {values.min()} to {values.max()}."
+            f"`{name}` must be finite and not negative. Received: {name} from "
+            f"{values.min()} to {values.max()}"
         )
+    return values

@@ -11,10 +11,11 @@ from keras_selfattn.visualization.formatting import clean
 from keras_selfattn.visualization.formatting import full_shade
 from keras_selfattn.visualization.formatting import percent
 
-# Of one lightness, from grey to orange, under black letters: the ramp rises
-# on dark and on light terminals alike, for colour-blind readers too.
+# From gray to orange at about one lightness, so that black letters can be
+# read, and the order seen, on dark and light terminals and by color-blind
+# readers.
 SHADES = ("#aba59c", "#bda57f", "#cda45f", "#dba23f", "#ee9a12")
-# Without colour the lightest shade has no mark, else marks would drown words.
+# Without color the lightest shade has no mark: there would be one a word.
 BLOCKS = ("", "▂", "▄", "▆", "█")
 DIGITS = ("", "1", "2", "3", "4")
 LEFT_TO_RIGHT = "\u200e"
@@ -27,26 +28,26 @@ GROUPS = 12
 
 
 def lines(prediction, console, options):
-    """Yields the renderables for `Prediction.__rich_console__`."""
+    """Yield what `Prediction.__rich_console__` does."""
     unicode = options.encoding.startswith("utf")
-    coloured = bool(console.color_system) and not console.no_color
+    colored = bool(console.color_system) and not console.no_color
     marks = BLOCKS if unicode else DIGITS
     width = options.max_width
     yield _verdict(prediction)
     for name, side in prediction.sides().items():
         if name:
             yield Text(f"{name}:", "bold")
-        yield _words(side, coloured, marks)
-        yield _legend(side, coloured, marks, prediction.has_heads)
+        yield _words(side, colored, marks)
+        yield _legend(side, colored, marks, prediction.has_heads)
         if prediction.has_heads:
-            yield from _grid(side, coloured, unicode, width)
+            yield from _grid(side, colored, unicode, width)
         if side.features is not None:
-            yield from _features(side, coloured, unicode, marks, width)
+            yield from _features(side, colored, unicode, marks, width)
     if not prediction.has_heads:
         for name, *view in prediction.matrices():
             title = name if unicode else name.replace("→", "to")
             yield Text(f"{title}: each row sums to 100%", "bold")
-            yield from _matrix(*view, coloured, unicode, width)
+            yield from _matrix(*view, colored, unicode, width)
 
 
 def _level(weight, full):
@@ -68,15 +69,15 @@ def _verdict(explanation):
     return line
 
 
-def _words(explanation, coloured, marks):
+def _words(explanation, colored, marks):
     weights = explanation.overall
     full = full_shade(weights)
     line = Text()
     for (gap, word), weight in zip(explanation.pieces(), weights, strict=True):
         level = _level(weight, full)
         line.append(" " if "\n" in gap else gap)
-        line.append(word, _style(level) if coloured else "")
-        if level and not coloured:
+        line.append(word, _style(level) if colored else "")
+        if level and not colored:
             line.append(marks[level - 1])
     if explanation.unread:
         line.append(" [not read by the model:] ", "bold")
@@ -84,9 +85,9 @@ def _words(explanation, coloured, marks):
     return line
 
 
-def _legend(explanation, coloured, marks, has_heads):
+def _legend(explanation, colored, marks, has_heads):
     line = Text("overall weight: ", "dim")
-    if coloured:
+    if colored:
         for level in range(1, len(SHADES) + 1):
             line.append("  ", _style(level))
         line.append(" up to ")
@@ -100,7 +101,7 @@ def _legend(explanation, coloured, marks, has_heads):
     return line
 
 
-def _grid(explanation, coloured, unicode, width):
+def _grid(explanation, colored, unicode, width):
     words = explanation.words
     overall = explanation.overall
     fulls = full_shade(explanation.scores)
@@ -123,7 +124,7 @@ def _grid(explanation, coloured, unicode, width):
             _word(words[i]),
             _bar(overall[i], full_shade(overall), unicode),
             *(
-                _cell(explanation.scores[head, i], fulls[head], coloured)
+                _cell(explanation.scores[head, i], fulls[head], colored)
                 for head in heads
             ),
         )
@@ -134,7 +135,7 @@ def _grid(explanation, coloured, unicode, width):
 
 
 def _peaks(sentence):
-    # A head's peak must show even where the sum over heads hides it.
+    # A word may weigh much in one head alone.
     return sentence.scores.max(axis=0) + sentence.overall
 
 
@@ -157,7 +158,7 @@ def _add_words(table, cells, unicode):
     )
 
 
-def _features(sentence, coloured, unicode, marks, width):
+def _features(sentence, colored, unicode, marks, width):
     words = sentence.words
     kept = _most(_peaks(sentence), WORDS)
     cells = _word_cells(words, kept)
@@ -177,7 +178,7 @@ def _features(sentence, coloured, unicode, marks, width):
             line = Text()
             for weight in groups[head, i]:
                 level = _level(weight, fulls[head])
-                if coloured:
+                if colored:
                     line.append(" ", _style(level))
                 else:
                     line.append(marks[level - 1] or "." if level else " ")
@@ -192,7 +193,7 @@ def _features(sentence, coloured, unicode, marks, width):
     yield Text(f"{caption}; {rest}" if rest else caption, "dim")
 
 
-def _matrix(looking, looked, weights, coloured, unicode, width):
+def _matrix(looking, looked, weights, colored, unicode, width):
     rows, columns = looking.words, looked.words
     fulls = full_shade(weights)
     kept = _most(weights.max(axis=1), WORDS)
@@ -215,7 +216,7 @@ def _matrix(looking, looked, weights, coloured, unicode, width):
             str(i + 1),
             _word(rows[i]),
             *(
-                _cell(weights[i, j], fulls[i], coloured, COLUMN_CELLS)
+                _cell(weights[i, j], fulls[i], colored, COLUMN_CELLS)
                 for j in shown
             ),
         )
@@ -233,15 +234,15 @@ def _matrix(looking, looked, weights, coloured, unicode, width):
 
 
 def _word(word):
-    # A terminal that orders right-to-left scripts would else take the
-    # numbers behind the word along.
+    # A terminal that orders right-to-left scripts would reorder the numbers
+    # after the word too.
     if any(unicodedata.bidirectional(char) in ("R", "AL") for char in word):
         word = f"{LEFT_TO_RIGHT}{word}{LEFT_TO_RIGHT}"
     return Text(word)
 
 
-def _cell(weight, full, coloured, cells=HEAD_CELLS):
-    style = _style(_level(weight, full)) if coloured else ""
+def _cell(weight, full, colored, cells=HEAD_CELLS):
+    style = _style(_level(weight, full)) if colored else ""
     return Text(f"{percent(weight):>{cells}}", style)
 
 

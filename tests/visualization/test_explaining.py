@@ -182,11 +182,11 @@ def test_labels_by_their_older_name():
 def test_bad_arguments():
     with pytest.raises(ValueError, match="one string: 'one'"):
         explain(FakeModel(), "one")
-    with pytest.raises(ValueError, match="positive batch_size, got 0"):
+    with pytest.raises(ValueError, match="positive integer.*batch_size=0"):
         explain(FakeModel(), ["one"], batch_size=0)
     model = FakeModel()
     model.preprocessor = None
-    with pytest.raises(ValueError, match="with a preprocessor"):
+    with pytest.raises(ValueError, match="with a `preprocessor`"):
         explain(model, ["one"])
 
 

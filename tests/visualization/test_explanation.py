@@ -20,12 +20,15 @@ def test_correct(label, correct):
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"scores": np.ones((2, 3))}, r"\(heads, 4\).*got \(2, 3\)"),
-        ({"scores": np.ones((2, 4, 5))}, r"got \(2, 4, 5\)"),
-        ({"scores": np.ones((0, 4))}, "at least one head"),
-        ({"scores": np.full((2, 4), np.nan)}, "scores that are finite"),
-        ({"probabilities": [1.0]}, r"shape \(2,\).*got \(1,\)"),
-        ({"probabilities": [-1.0, 2.0]}, "probabilities that are"),
+        ({"scores": np.ones((2, 3))}, r"\(heads, 4\).*of shape \(2, 3\)"),
+        ({"scores": np.ones((2, 4, 5))}, r"scores of shape \(2, 4, 5\)"),
+        ({"scores": np.ones((0, 4))}, r"scores of shape \(0, 4\)"),
+        ({"scores": np.full((2, 4), np.nan)}, "`scores` must be finite"),
+        ({"probabilities": [1.0]}, r"shape \(2,\).*of shape \(1,\)"),
+        (
+            {"probabilities": [-1.0, 2.0]},
+            "`probabilities` must be.*from -1.0 to 2.0",
+        ),
     ],
 )
 def test_bad_input(change, message):
@@ -43,7 +46,7 @@ def test_bad_input(change, message):
                 [1.0],
                 ["x"],
             ),
-            "as many heads in both sentences, got 1 and 2",
+            "as many heads in both sentences. Received: 1 and 2",
         ),
         (
             lambda: AlignmentExplanation(
@@ -52,20 +55,20 @@ def test_bad_input(change, message):
                 [1.0],
                 ["x"],
             ),
-            "Expected 2 rows of scores of the premise.*got 1",
+            "Expected 2 rows of scores of the premise.*Received: 1",
         ),
         (lambda: pair(labels=["x"]), r"shape \(1,\)"),
         (
             lambda: Sentence("a", ["a"], [[1.0]], features=[[1.0]]),
-            r"features of shape \(1, 1, D\), got \(1, 1\)",
+            r"shape \(1, 1, D\).*features of shape \(1, 1\)",
         ),
         (
             lambda: Sentence("a", ["a"], [[1.0]], intra_scores=[1.0]),
-            r"intra_scores of shape \(1, 1\), got \(1,\)",
+            r"shape \(1, 1\).*intra_scores of shape \(1,\)",
         ),
         (
             lambda: Sentence("a", ["a"], [[1.0]], intra_scores=[[-1.0]]),
-            "intra_scores that are finite",
+            "`intra_scores` must be finite",
         ),
     ],
 )

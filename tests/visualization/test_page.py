@@ -79,7 +79,7 @@ def test_no_texts(tmp_path):
     "other, message",
     [
         ({"labels": ["x", "y"]}, "labels .* in explanation 2"),
-        ({"scores": np.ones((1, 4))}, "3 heads .* got 1 in explanation 2"),
+        ({"scores": np.ones((1, 4))}, "3 heads.*Received: 1 in explanation 2"),
     ],
 )
 def test_all_must_fit_the_first(tmp_path, other, message):
