@@ -68,7 +68,7 @@ class _Probe(_Writer):
                 "`keras_selfattn.models.Classifier`. Received: "
                 f"{type(self.model).__name__}"
             )
-        # Fails before the first epoch, not after it, where texts do not fit.
+        # Texts of another kind fail before the first epoch, not after it.
         self.model.preprocess(self.texts[:1])
         super().on_train_begin(logs)
 

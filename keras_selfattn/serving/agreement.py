@@ -16,8 +16,8 @@ def probes(model):
     """Texts that a loaded model must answer like the Keras model.
 
     Empty and blank rows, punctuation, other scripts, emoji, bytes that are no
-    text, and a long row. Its words differ, because a maximum over equal words
-    is at any of them.
+    text, and a long row. Its words differ, as of equal words any may have the
+    maximum.
     """
     words = dict.fromkeys(model.preprocessor.get_vocabulary()[-60:])
     return (
@@ -31,7 +31,7 @@ def probes(model):
 
 
 def check(model, folder, names):
-    """Compares a loaded SavedModel with the model, in a batch and by row.
+    """Compare a loaded SavedModel with the model, in a batch and row by row.
 
     Args:
         model: The model that was exported.
@@ -39,8 +39,8 @@ def check(model, folder, names):
         names: The names of the model's texts.
 
     Raises:
-        ValueError: If the model does not give probabilities.
-        RuntimeError: If an answer differs.
+        ValueError: if the model does not give probabilities.
+        RuntimeError: if an answer differs.
     """
     texts = probes(model)
     # The two texts of a pair differ in length.
@@ -53,7 +53,7 @@ def check(model, folder, names):
     sums = expected["serving_default"]["probabilities"].sum(axis=-1)
     if not np.allclose(sums, 1, atol=1e-2):
         raise ValueError(
-            "A served model must give probabilities. Received outputs that "
+            "A served model must give probabilities. Received: outputs that "
             f"sum to {sums[0]}"
         )
     halves = compute_types(model) & {"float16", "bfloat16"}

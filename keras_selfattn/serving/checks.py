@@ -2,8 +2,8 @@
 
 import keras
 
-# By function, the types that its format was seen not to multiply, or not as
-# Keras does. All other models can be written.
+# For each function, the types in which its format doesn't multiply, or not as
+# Keras does. Models that compute in other types can be written.
 REFUSED = {
     "export": set(),
     "export_onnx": {"bfloat16"},
@@ -15,13 +15,13 @@ REFUSED = {
 def compute_types(model):
     """The set of types in which a model's layers multiply.
 
-    `"int8"` is that of the layers that `keras.Model.quantize` changed. What
+    It is `"int8"` in layers that `keras.Model.quantize` changed. A model that
     only keeps its weights in fewer bits computes in float32.
     """
     types = set()
     for layer in model.layers:
         inner = getattr(layer, "layer", layer)
-        # Whole numbers of a table are looked up, and not multiplied.
+        # A table of word vectors is looked up, not multiplied.
         looked_up = isinstance(inner, keras.layers.Embedding)
         if inner.quantization_mode is not None and not looked_up:
             types.add(inner.quantization_mode)
@@ -31,7 +31,7 @@ def compute_types(model):
 
 
 def check_model(model, function):
-    """Raises `ValueError` for a model that can't be exported.
+    """Raise `ValueError` for a model that can't be exported.
 
     Args:
         model: A classifier.
@@ -40,8 +40,8 @@ def check_model(model, function):
     for attribute in ("preprocessor", "labels", "sides", "gives_logits"):
         if getattr(model, attribute, None) is None:
             raise ValueError(
-                f"A model that is exported needs `{attribute}`. Received "
-                f"a model whose `{attribute}` is None"
+                f"A model that is exported needs `{attribute}`. "
+                f"Received: a model whose `{attribute}` is None"
             )
     texts = keras.KerasTensor((None,), "string")
     given = set(model.preprocessor.compute_output_spec(texts))
@@ -50,12 +50,12 @@ def check_model(model, function):
     if not wanted <= given:
         raise ValueError(
             f"The preprocessor must give the model's inputs {sorted(wanted)}. "
-            f"Received a preprocessor that gives {sorted(given)}"
+            f"Received: a preprocessor that gives {sorted(given)}"
         )
     if model.output_shape[-1] != len(model.labels):
         raise ValueError(
             f"The model has {model.output_shape[-1]} classes, so it needs as "
-            f"many labels. Received {len(model.labels)} labels"
+            f"many labels. Received: {len(model.labels)} labels"
         )
     types = compute_types(model)
     if refused := types & REFUSED[function]:

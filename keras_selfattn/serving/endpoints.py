@@ -51,7 +51,7 @@ def endpoints(model, read=contextlib.nullcontext):
             "probabilities": probabilities,
         }
 
-    # The tokenizer's ops are twice in a graph that gives tokens, but run once:
+    # It tokenizes the text a second time, yet only in the graph's definition:
     # TensorFlow merges equal ops.
     def attend(text):
         scores = heads.of_words(run(attention_model, [text]))
@@ -99,7 +99,7 @@ def endpoints(model, read=contextlib.nullcontext):
 
 
 def _checking_rows(function, names):
-    """Wraps an endpoint: the layers' own errors on no rows explain nothing."""
+    """An endpoint with clear errors for no rows and for unequal columns."""
 
     inputs = " and ".join(names)
 

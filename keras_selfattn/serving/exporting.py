@@ -27,7 +27,7 @@ CARD = "model_card.md"
 
 
 def export(model, folder, version=1, card=None):
-    """Writes a model as a SavedModel that answers raw text.
+    """Write a model as a SavedModel that answers raw text.
 
     The folder `folder/version` is what TensorFlow Serving loads. The inputs
     of its signatures are strings of shape `(B,)`: `text`, or, for a model of
@@ -56,32 +56,33 @@ def export(model, folder, version=1, card=None):
     step, when it is complete and what was loaded back from it has answered
     like `model`.
 
-    The same model gives the same bytes in each new process. Within a process
-    the names of the functions in `saved_model.pb` count on, and nothing else
-    differs.
+    The same model gives the same bytes in each new process. Within one
+    process the functions in `saved_model.pb` get higher numbers each time,
+    and nothing else differs.
 
     Args:
         model: A classifier with a `preprocessor` and `labels`, or what
             `reduce_precision` made of it.
         folder: Path of the folder that holds the version folders; it is made
             when it does not exist.
-        version: Positive int, the name of the new folder in `folder`.
-        card: Str, the model card in Markdown. By default what the model
-            itself tells.
+        version: Positive integer, the name of the new folder in `folder`.
+        card: String, the model card in Markdown. Defaults to `None`, which
+            is `keras_selfattn.model_card.model_card(model)`.
 
     Returns:
         `pathlib.Path` of the version folder.
 
     Raises:
-        ValueError: If the version exists already, the folder cannot be
+        ValueError: if the version exists already, the folder cannot be
             written, or the model cannot be served.
-        RuntimeError: If the graph holds an op that not every server runs, or
+        RuntimeError: if the graph holds an op that not every server runs, or
             the loaded SavedModel answers otherwise than the model.
-        ImportError: If tensorflow-serving-api is not installed.
+        ImportError: if tensorflow-serving-api is not installed.
     """
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise ValueError(
-            f"`version` must be a positive int. Received {version!r}"
+            "`version` must be a positive integer. "
+            f"Received: version={version!r}"
         )
     warmup.import_prediction_log()
     check_model(model, "export")
@@ -96,7 +97,7 @@ def export(model, folder, version=1, card=None):
 
 
 def write_checked(model, folder, card):
-    """Writes a SavedModel, and checks that it answers as the model."""
+    """Write a SavedModel, and check that it answers as the model."""
     names = input_names(model)
     with without_cudnn(model):
         _write(model, folder, names, card)
@@ -118,7 +119,7 @@ def _write(model, folder, names, card):
             module,
             str(folder),
             signatures,
-            # Nobody trains what is served.
+            # What is served isn't trained.
             tf.saved_model.SaveOptions(experimental_custom_gradients=False),
         )
     except AssertionError as error:
@@ -136,8 +137,7 @@ def _write(model, folder, names, card):
         graph_def, _digest(folder / "assets", model.preprocessor.characters)
     )
     path.write_bytes(saved_model.SerializeToString(deterministic=True))
-    # It is the fingerprint of the file before the change; loaders take a
-    # SavedModel without.
+    # It is that of the file before the change. SavedModels may have none.
     (folder / "fingerprint.pb").unlink(missing_ok=True)
 
     extra = folder / "assets.extra"

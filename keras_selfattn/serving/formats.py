@@ -23,7 +23,7 @@ LABELS_FILE = "labels.json"
 
 
 def export_onnx(model, folder):
-    """Writes a model for ONNX Runtime, with its tokenizer beside it.
+    """Write a model for ONNX Runtime, with its tokenizer beside it.
 
     The inputs of `model.onnx` are those of the model, token ids (and
     character ids) of any batch size and length; its output is
@@ -40,29 +40,29 @@ def export_onnx(model, folder):
         `pathlib.Path` of the folder.
 
     Raises:
-        ValueError: If the folder exists or cannot be written, or the model
+        ValueError: if the folder exists or cannot be written, or the model
             has no `preprocessor` or `labels`, or computes in a type that
             the format can't.
-        ImportError: If a package of the extra `formats` is not installed.
+        ImportError: if a package of the extra `formats` is not installed.
     """
     _check_packages("ONNX", "onnx", "tf2onnx")
     return _export("export_onnx", model, folder, write_onnx)
 
 
 def write_onnx(model, folder):
-    """Writes `model.onnx` to a folder."""
+    """Write `model.onnx` to a folder."""
     with without_cudnn(model, portable=True):
         _of_ids(model).export(
             str(folder / ONNX_FILE),
             format="onnx",
             verbose=False,
-            # Without, Keras wants a model that was called.
+            # Without it Keras takes a model only after its first call.
             input_signature=[_signature(model)],
         )
 
 
 def export_openvino(model, folder):
-    """Writes a model for OpenVINO, with its tokenizer beside it.
+    """Write a model for OpenVINO, with its tokenizer beside it.
 
     As `export_onnx`, but the files of the model are `model.xml` and
     `model.bin`.
@@ -76,17 +76,17 @@ def export_openvino(model, folder):
         `pathlib.Path` of the folder.
 
     Raises:
-        ValueError: If the folder exists or cannot be written, or the model
+        ValueError: if the folder exists or cannot be written, or the model
             has no `preprocessor` or `labels`, or computes in a type that
             the format can't.
-        ImportError: If openvino is not installed.
+        ImportError: if openvino is not installed.
     """
     _check_packages("OpenVINO", "openvino")
     return _export("export_openvino", model, folder, write_openvino)
 
 
 def write_openvino(model, folder):
-    """Writes `model.xml` and `model.bin` to a folder."""
+    """Write `model.xml` and `model.bin` to a folder."""
     import openvino
 
     with tempfile.TemporaryDirectory() as saved_model:
@@ -99,7 +99,7 @@ def write_openvino(model, folder):
 
 
 def export_litert(model, folder):
-    """Writes a model for LiteRT, with its tokenizer beside it.
+    """Write a model for LiteRT, with its tokenizer beside it.
 
     As `export_onnx`, but the model is `model.tflite` and takes one text (or
     pair) at a time, of any length: batches of one.
@@ -113,7 +113,7 @@ def export_litert(model, folder):
         `pathlib.Path` of the folder.
 
     Raises:
-        ValueError: If the folder exists or cannot be written, or the model
+        ValueError: if the folder exists or cannot be written, or the model
             has no `preprocessor` or `labels`, or computes in a type that
             the format can't.
     """
@@ -121,9 +121,9 @@ def export_litert(model, folder):
 
 
 def write_litert(model, folder):
-    """Writes `model.tflite` to a folder."""
+    """Write `model.tflite` to a folder."""
     with tempfile.TemporaryDirectory() as saved_model:
-        # Its loops take states of a size that is known.
+        # The loops of LiteRT need states of a known size.
         _save_ids_model(model, saved_model, batch=1)
         converter = tf.lite.TFLiteConverter.from_saved_model(saved_model)
         (folder / LITERT_FILE).write_bytes(converter.convert())
@@ -141,7 +141,7 @@ def _check_packages(name, *packages):
 
 
 def _export(name, model, folder, write):
-    """Calls `write` with a new folder that has the tokenizer and labels."""
+    """Call `write` with a new folder that has the tokenizer and labels."""
     check_model(model, name)
     folder = pathlib.Path(folder)
     if os.path.lexists(folder):
@@ -170,7 +170,7 @@ def _signature(model, batch=None):
 
 
 def _save_ids_model(model, folder, batch=None):
-    """Writes a SavedModel whose inputs are ids."""
+    """Write a SavedModel whose inputs are ids."""
     storage = Storage(model)
     module = tf.Module()
     module.weights = storage.variables

@@ -1,4 +1,4 @@
-"""A SavedModel's graph: what it may hold, and what it must be told by."""
+"""What the graph of a SavedModel may hold, and how its tables are named."""
 
 import pathlib
 import re
@@ -14,11 +14,11 @@ def nodes(graph):
 
 
 def check(graph):
-    """Raises `RuntimeError` for an op that not every server runs."""
+    """Raise `RuntimeError` for an op that not every server runs."""
     compiled = [
         owner
         for owner in (*nodes(graph), *graph.library.function)
-        # Reading a missing key of the map would add it to the graph.
+        # Reading a missing attribute would add it to the graph.
         if "_XlaMustCompile" in owner.attr and owner.attr["_XlaMustCompile"].b
     ]
     refused = {
@@ -29,35 +29,35 @@ def check(graph):
     if compiled or refused:
         raise RuntimeError(
             "A served graph holds no Python function, no cuDNN op and nothing "
-            f"compiled by XLA. Received {sorted(refused) or 'compiled nodes'}"
+            f"compiled by XLA. Received: {sorted(refused) or 'compiled nodes'}"
         )
 
 
 def rename_tables(graph, digest):
-    """Names each lookup table by its number and by what all tables hold.
+    """Name each lookup table by its number and by what all tables hold.
 
-    TensorFlow's own name is the file's absolute path, or random. Tables of
-    one name are one table in a Python process, so that two loaded models may
-    share a name only where they share the content.
+    TensorFlow names a table by its file's absolute path, or at random. In a
+    Python process, tables of one name are one table, so that two models may
+    share a name only if they share the content.
 
     Args:
         graph: A `GraphDef`, changed in place.
-        digest: Str that stands for the content of the tables.
+        digest: String that stands for the content of the tables.
     """
     names = {}
     for node in nodes(graph):
         if node.op.endswith("HashTableV2"):
             before = node.attr["shared_name"].s.decode()
-            # Of a path, the file's name says what the table is.
+            # The name of the file says what the table is.
             name = re.split(r"[/\\]", before)[-1] if "/" in before else "table"
             after = names.setdefault(before, f"{name}_{len(names)}_{digest}")
             node.attr["shared_name"].s = after.encode()
 
 
 def forget_gradients(graph):
-    """Takes out the names of gradients that are not saved with the graph.
+    """Take out the names of gradients, which are not saved with the graph.
 
-    For each of them, whoever loads the graph would be warned.
+    TensorFlow would warn of each when it loads the graph.
 
     Args:
         graph: A `GraphDef`, changed in place.
@@ -73,10 +73,10 @@ def op_libraries(graph):
         graph: A `GraphDef`.
 
     Returns:
-        List of str, paths relative to the package `tensorflow_text`.
+        List of strings, paths relative to the package `tensorflow_text`.
 
     Raises:
-        RuntimeError: If an op is neither TensorFlow's nor TF Text's.
+        RuntimeError: if an op is neither TensorFlow's nor TF Text's.
     """
     names = {node.op.replace(">", "_") for node in nodes(graph)}
     own = {function.signature.name for function in graph.library.function}
@@ -95,6 +95,6 @@ def op_libraries(graph):
     if names:
         raise RuntimeError(
             "A served graph calls the ops of TensorFlow and TF Text only. "
-            f"Received {sorted(names)}"
+            f"Received: {sorted(names)}"
         )
     return libraries

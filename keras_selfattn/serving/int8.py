@@ -33,7 +33,7 @@ class Int8Classifier(ReducedClassifier):
         for layer in self.layers:
             if isinstance(layer, WordEmbedding):
                 self.quantized.append(layer.embeddings.path)
-                # Keras's code looks rows up without regard to padding.
+                # Keras's layer looks up padding as any other word.
                 table = ops.convert_to_numpy(layer.embeddings).copy()
                 table[0] = 0
                 values, scale = quantize(table, axis=-1)
@@ -57,7 +57,7 @@ class Int8Classifier(ReducedClassifier):
         return [(w, Int8Matrix(w)) for w in self._others() if is_matrix(w)]
 
     def _others(self):
-        """All weights but the word vectors, of which Keras has int8."""
+        """All weights but the word vectors, which Keras itself quantizes."""
         for layer in self.layers:
             if not isinstance(layer, WordEmbedding):
                 yield from layer.weights
@@ -88,7 +88,7 @@ class Int8Matrix:
 def quantize(weight, axis):
     """A matrix as whole numbers and float32 scales.
 
-    Of what it gave, multiplied, it gives the same numbers again.
+    Numbers times scales, quantized again, give the same numbers and scales.
 
     Args:
         weight: A `keras.Variable`, or an array.
@@ -100,7 +100,7 @@ def quantize(weight, axis):
     """
     array = np.asarray(ops.convert_to_numpy(weight), "float32")
     largest = np.abs(array).max(axis=axis, keepdims=True)
-    # Numbers that are all zero have a scale too.
+    # A unit whose weights are all zero has a scale too.
     scale = np.maximum(largest, np.float32(1e-30)) / np.float32(127)
     return np.round(array / scale).astype("int8"), scale
 

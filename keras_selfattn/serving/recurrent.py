@@ -10,7 +10,7 @@ from keras_selfattn.layers import StackedBiLSTM
 
 @contextlib.contextmanager
 def without_cudnn(model, portable=False):
-    """Keeps cuDNN's ops, which run on a GPU only, out of a traced graph.
+    """Keep cuDNN's ops, which run on a GPU only, out of a traced graph.
 
     Args:
         model: A classifier.

@@ -1,4 +1,4 @@
-"""Classifiers whose weights have the values that fewer bits can hold."""
+"""Classifiers whose weights are rounded to what fewer bits can hold."""
 
 import functools
 
@@ -25,7 +25,7 @@ class ReducedClassifier(Classifier):
     `ValueError`.
 
     Attributes:
-        precision: Str, of the weights, set by subclasses.
+        precision: String, the type of the weights, set by subclasses.
     """
 
     precision = None
@@ -66,7 +66,7 @@ class ReducedClassifier(Classifier):
         )
 
     def in_float32(self):
-        """A classifier that is reduced to this one: of its rounded values."""
+        """A float32 classifier that, reduced, gives this one."""
         model_class, config = self._origin
         model = model_class.from_config(config)
         for layer, mine in zip(model.layers, self.layers, strict=True):
@@ -76,18 +76,18 @@ class ReducedClassifier(Classifier):
         return model
 
     def values_of(self, layer):
-        """The weights of one of its layers as the layer had them before."""
+        """The weights of a layer, for the same layer of a float32 model."""
         return layer.get_weights()
 
     def round_weights(self):
-        """Gives the weights the values that they are stored with."""
+        """Give the weights the values that they are stored with."""
         raise NotImplementedError
 
     def stored_weights(self):
         """How a SavedModel stores weights.
 
         Returns:
-            List of pairs of a weight and of what is written in its stead,
+            List of pairs of a weight and of what is written in its place,
             which has a list of `variables` and a method `in_float32`. All
             other weights are written as they are.
         """

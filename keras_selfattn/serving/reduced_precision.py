@@ -31,14 +31,14 @@ def reduce_precision(model, precision):
         as any other. It can't be trained or saved.
 
     Raises:
-        ValueError: If `precision` is none of them, or the model is no
+        ValueError: if `precision` is none of them, or the model is no
             classifier of `keras_selfattn.models`, or one that is quantized
             or reduced already.
     """
     if precision not in PRECISIONS:
         raise ValueError(
             f"`precision` must be one of {', '.join(map(repr, PRECISIONS))}. "
-            f"Received: {precision!r}"
+            f"Received: precision={precision!r}"
         )
     if not isinstance(model, Classifier):
         raise ValueError(
@@ -97,7 +97,7 @@ def compare(model, reduced, records, batch_size=64):
         A `Comparison`.
 
     Raises:
-        ValueError: If there are no records, or a label that the model does
+        ValueError: if there are no records, or a label that the model does
             not know.
     """
     # Side by side, so that no more than a batch is held.

@@ -11,7 +11,7 @@ REQUIREMENTS = "requirements.json"
 
 
 def load_savedmodel(path):
-    """Loads what `export` wrote.
+    """Load what `export` wrote.
 
     Args:
         path: Path of a version folder, or of a folder of version folders, of
@@ -21,8 +21,8 @@ def load_savedmodel(path):
         A `ServedModel`.
 
     Raises:
-        ValueError: If there is no such SavedModel.
-        ImportError: If the graph calls ops of tensorflow-text, and that
+        ValueError: if there is no such SavedModel.
+        ImportError: if the graph calls ops of tensorflow-text, and that
             package is not there.
     """
     return ServedModel(_version_folder(pathlib.Path(path)))
@@ -62,7 +62,7 @@ class ServedModel:
         self.input_names = sorted(inputs, reverse=True)
 
     def predict(self, texts):
-        """Classifies texts.
+        """Classify texts.
 
         Args:
             texts: List of B str or bytes, or of pairs of them, at least one.
@@ -76,7 +76,7 @@ class ServedModel:
         return labels, outputs["probabilities"]
 
     def attend(self, texts):
-        """Says which words the model looked at.
+        """Show which words the model looked at.
 
         Args:
             texts: List of B str or bytes, at least one.
@@ -89,7 +89,7 @@ class ServedModel:
         return _words(outputs["tokens"]), outputs["scores"]
 
     def align(self, pairs):
-        """Says which words of a pair the model looked at.
+        """Show which words of each pair the model looked at.
 
         Args:
             pairs: List of B pairs of str or bytes, at least one.
@@ -104,7 +104,7 @@ class ServedModel:
         }
 
     def embed(self, texts):
-        """Embeds texts.
+        """Embed texts.
 
         Args:
             texts: List of B str or bytes, or of pairs of them, at least one.
@@ -119,7 +119,7 @@ class ServedModel:
         return tuple(outputs[f"{name}_embedding"] for name in self.input_names)
 
     def run(self, name, texts):
-        """Runs a signature.
+        """Run a signature.
 
         Args:
             name: The name of a signature.
@@ -129,7 +129,7 @@ class ServedModel:
             Dictionary of its outputs, NumPy arrays.
 
         Raises:
-            ValueError: If there is no such signature, or `texts` is not what
+            ValueError: if there is no such signature, or `texts` is not what
                 it takes.
         """
         if name not in self.signatures:
@@ -147,7 +147,7 @@ def string_tensors(texts, count):
     """String tensors `(B,)` of texts, or of pairs where `count` is 2.
 
     Raises:
-        ValueError: If `texts` is no list of at least one of them.
+        ValueError: if `texts` is no list of at least one of them.
     """
     rows = [
         (text,) if isinstance(text, str | bytes) else text
@@ -161,7 +161,8 @@ def string_tensors(texts, count):
     ):
         kind = "str or bytes" if count == 1 else "pair of str or bytes"
         raise ValueError(
-            f"`texts` must be a list of at least one {kind}. Received {texts!r}"
+            f"`texts` must be a list of at least one {kind}. "
+            f"Received: texts={texts!r}"
         )
     return [
         tf.constant([_bytes(text) for text in column])
@@ -170,8 +171,7 @@ def string_tensors(texts, count):
 
 
 def _bytes(text):
-    # What str holds beyond Unicode's scalars goes on as invalid UTF-8, which
-    # the tokenizer takes.
+    # Half of a surrogate pair becomes invalid UTF-8, which the tokenizer takes.
     if isinstance(text, str):
         return text.encode("utf-8", "surrogatepass")
     return text
@@ -188,7 +188,7 @@ def _version_folder(path):
     if not versions:
         raise ValueError(
             "Expected the folder of a SavedModel, or a folder of numbered "
-            f"ones. Received {path}"
+            f"ones. Received: {path}"
         )
     return max(versions, key=lambda version: int(version.name))
 

@@ -1,4 +1,4 @@
-"""In what variables an export keeps a model's weights."""
+"""The variables in which an export keeps a model's weights."""
 
 import keras
 
@@ -13,7 +13,7 @@ class Storage:
 
     Attributes:
         variables: List of `tf.Variable`: the model's own, or those that a
-            model of reduced precision has in their stead.
+            model of reduced precision has in their place.
     """
 
     def __init__(self, model):

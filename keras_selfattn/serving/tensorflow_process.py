@@ -1,4 +1,4 @@
-"""Where another backend runs, exports are made by a process of TensorFlow."""
+"""Exports from other backends, made by a process that runs TensorFlow."""
 
 import builtins
 import contextlib
@@ -19,8 +19,8 @@ from keras_selfattn.models.loading import from_preset
 from keras_selfattn.serving.reduced_classifier import ReducedClassifier
 from keras_selfattn.serving.reduced_precision import reduce_precision
 
-# The same modules as in this process, of whatever folder it is started in.
-# An interrupt from the keyboard is this process's to deal with.
+# It finds the modules that this process has, and leaves interrupts from the
+# keyboard to it.
 _PROGRAM = f"""
 import sys
 sys.path[:] = sys.argv[1].split("\\n")
@@ -32,20 +32,20 @@ main()
 
 
 def in_tensorflow(function, model, folder, **arguments):
-    """Calls `function(model, folder, **arguments)` on the backend TensorFlow.
+    """Call `function(model, folder, **arguments)` on the backend TensorFlow.
 
-    Where Keras runs on another one, that is done by a process of its own,
-    which loads the model from a temporary folder.
+    Where Keras runs on another backend, a process of its own does that. It
+    loads the model from a temporary folder.
 
     Args:
-        function: A function of a module, that writes to `folder`.
+        function: A function of a module, which writes to `folder`.
         model: A classifier.
         folder: `pathlib.Path`.
         **arguments: Further ones, of JSON's types.
 
     Raises:
-        ValueError: If the model can't be handed on.
-        RuntimeError: If the process ended without an answer.
+        ValueError: if the model can't be handed on.
+        RuntimeError: if the process ended without an answer.
     """
     if is_at_hand():
         function(model, folder, **arguments)
@@ -103,7 +103,7 @@ def _ask(request, temporary):
         "TF_CPP_MIN_LOG_LEVEL": "3",
         **os.environ,
         "KERAS_BACKEND": "tensorflow",
-        # The memory of a GPU is this process's.
+        # This process may have taken the GPU's memory.
         "CUDA_VISIBLE_DEVICES": "-1",
     }
     with (
@@ -117,7 +117,7 @@ def _ask(request, temporary):
         ) as process,
     ):
         try:
-            # It stays open: where it closes, the other process ends.
+            # The other process ends when its standard input is closed.
             with contextlib.suppress(BrokenPipeError):
                 process.stdin.write(json.dumps(request).encode() + b"\n")
                 process.stdin.flush()
@@ -135,11 +135,11 @@ def _ask(request, temporary):
 
 
 def main():
-    """Does what this process is asked on its standard input."""
+    """Do what this process is asked on its standard input."""
     request = json.loads(sys.stdin.readline())
     threading.Thread(target=_end_with_the_other, daemon=True).start()
     temporary = pathlib.Path(request["temporary"])
-    # What is left there, the other process clears away.
+    # The other process deletes the folder, and what is left in it.
     tempfile.tempdir = str(temporary)
     answer = None
     try:

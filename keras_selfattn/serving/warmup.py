@@ -4,7 +4,7 @@ import tensorflow as tf
 
 FILE = "tf_serving_warmup_requests"
 
-# Of several lengths, for the first run of an op of a new shape is slow.
+# Of several lengths, as an op's first run on a new shape is slow.
 TEXTS = (
     "",
     "Good.",
@@ -26,7 +26,7 @@ def import_prediction_log():
 
 
 def write(path, signatures, names):
-    """Writes one request for each signature, as TensorFlow Serving reads it.
+    """Write one request for each signature, as TensorFlow Serving reads it.
 
     Args:
         path: Path of the new file, a TFRecord file of `PredictionLog`.

@@ -374,7 +374,7 @@ def test_models_that_cannot_be_served(tmp_path):
             serving.export(model, tmp_path)
     model = tiny_classifier()
     model.labels = ["one"]
-    with pytest.raises(ValueError, match="3 classes.*Received 1"):
+    with pytest.raises(ValueError, match="3 classes.*Received: 1"):
         serving.export(model, tmp_path)
     model = ending_in(lambda x: 2 * x)
     with pytest.raises(ValueError, match="must give probabilities"):
