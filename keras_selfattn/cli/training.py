@@ -1,5 +1,7 @@
 """Commands that train: `train` and `tune`."""
 
+import pathlib
+
 from keras_selfattn import zoo
 from keras_selfattn.cli import corpora
 from keras_selfattn.cli.options import PROGRAM
@@ -9,6 +11,8 @@ from keras_selfattn.cli.options import choices
 from keras_selfattn.cli.options import overrides
 from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.models.presets import get_preset
+from keras_selfattn.training.settings import DATA_FOLDER
+from keras_selfattn.training.settings import check_new
 
 
 def add_commands(commands):
@@ -89,6 +93,8 @@ def train(options):
     if options.recipe is not None:
         recipe = zoo.get_recipe(options.recipe)
     get_preset(recipe.preset)
+    if not options.resume:
+        check_new(pathlib.Path(options.output), "run", DATA_FOLDER)
     corpus, dev_corpus = _open_corpora(options)
     model_overrides, training_overrides = overrides(options)
     start_keras()

@@ -23,12 +23,15 @@ __getattr__, __dir__ = at_first_use(
         ],
         "run": [
             "CHECKPOINT_FOLDER",
-            "DATA_FOLDER",
             "HISTORY_FILE",
             "Run",
-            "SETTINGS_FILE",
-            "check_settings",
             "write_history",
+        ],
+        "settings": [
+            "DATA_FOLDER",
+            "SETTINGS_FILE",
+            "check_new",
+            "check_settings",
             "write_settings",
         ],
         "values": [

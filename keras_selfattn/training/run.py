@@ -17,13 +17,15 @@ from keras_selfattn.files import restore_folder
 from keras_selfattn.files import write_text
 from keras_selfattn.models.loading import MODEL_FOLDER
 from keras_selfattn.training.averaging import averaged_weights
-from keras_selfattn.training.values import DEFAULTS
+from keras_selfattn.training.settings import DATA_FOLDER
+from keras_selfattn.training.settings import SETTINGS_FILE
+from keras_selfattn.training.settings import check_new
+from keras_selfattn.training.settings import check_settings
+from keras_selfattn.training.settings import write_settings
 from keras_selfattn.training.values import VALUES
 
-SETTINGS_FILE = "settings.json"
 HISTORY_FILE = "history.csv"
 CHECKPOINT_FOLDER = "checkpoint"
-DATA_FOLDER = "data"
 _STATE_FILE = "state.json"
 _VARIABLES_FILE = "variables.npz"
 # What a resumed run must have again, by the name of its checksum. That of the
@@ -64,21 +66,13 @@ class Run:
             state = self.folder / CHECKPOINT_FOLDER / _STATE_FILE
             if state.exists():
                 self.history = json.loads(state.read_text())["history"]
-        elif self.folder.exists() and not self._was_killed_before_start():
-            raise ValueError(
-                f"The folder of a run must be new. {self.folder} exists; "
-                "to go on with the run in it, ask to resume"
-            )
+        else:
+            check_new(self.folder, "run", DATA_FOLDER)
 
     def start(self):
         """Make the folder; called once all inputs are known to be good."""
         self.folder.mkdir(parents=True, exist_ok=True)
         write_settings(self.folder / SETTINGS_FILE, self.settings)
-
-    def _was_killed_before_start(self):
-        return self.folder.is_dir() and [
-            path.name for path in self.folder.iterdir()
-        ] == [DATA_FOLDER]
 
     @contextlib.contextmanager
     def data_folder(self):
@@ -178,39 +172,6 @@ class Run:
             arrays = map(ops.convert_to_numpy, _changing(model))
             np.savez(beside / _VARIABLES_FILE, *arrays)
             write_text(beside / _STATE_FILE, json.dumps(state))
-
-
-def check_settings(path, settings, kind, changeable=()):
-    """`ValueError` unless a file holds the settings to go on with.
-
-    Args:
-        path: `pathlib.Path` of the file.
-        settings: Dictionary of settings.
-        kind: What goes on, such as `"run"`.
-        changeable: Names of training values that may differ.
-    """
-    if not path.exists():
-        raise ValueError(f"There is no {kind} to resume: {path} does not exist")
-    saved = json.loads(path.read_text(encoding="utf-8"))
-    given = json.loads(json.dumps(settings))
-    for each in (saved, given):
-        if "training" in each:
-            each["training"] = {
-                **DEFAULTS,
-                **each["training"],
-                **dict.fromkeys(changeable),
-            }
-    different = [name for name in given if given[name] != saved.get(name)]
-    if different:
-        raise ValueError(
-            f"A {kind} is resumed with the settings it was started with "
-            f"({path}). Received other values of: {', '.join(different)}"
-        )
-
-
-def write_settings(path, settings):
-    """Write a file that `check_settings` reads."""
-    write_text(path, json.dumps(settings, indent=2) + "\n")
 
 
 def write_history(folder, history):

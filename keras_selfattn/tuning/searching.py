@@ -180,14 +180,9 @@ def _check_folder(folder, settings, resume):
             return
     if resume:
         training.check_settings(path, settings, "search")
-    elif folder.exists() and {path.name for path in folder.iterdir()} != {
-        # Of workers that were faster than their chief.
-        TRIALS_FOLDER
-    }:
-        raise ValueError(
-            f"The folder of a search must be new. {folder} exists; "
-            "to go on with the search in it, ask to resume"
-        )
+    else:
+        # Workers may be faster than their chief.
+        training.check_new(folder, "search", TRIALS_FOLDER)
 
 
 def _check_texts(folder, checksum):

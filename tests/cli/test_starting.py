@@ -64,6 +64,7 @@ def test_answers_without_keras(place, program, arguments):
         ("explain folder --file none.jsonl", "No such file or directory"),
         ("export folder new --check texts.jsonl", "Expected both"),
         ("train texts.jsonl --output run", "Expected --dev"),
+        ("train texts.jsonl --output folder", "must be new. folder exists"),
         ("train texts.jsonl --dev none.csv --output run", "none.csv"),
         ("tune none.zip --output run", "none.zip"),
         (

@@ -1,0 +1,60 @@
+"""What the folder of a run may hold when the run begins, without Keras."""
+
+import json
+
+from keras_selfattn.files import write_text
+from keras_selfattn.training.values import DEFAULTS
+
+SETTINGS_FILE = "settings.json"
+DATA_FOLDER = "data"
+
+
+def check_new(folder, kind, left):
+    """`ValueError` unless a folder is new.
+
+    Args:
+        folder: `pathlib.Path` of the folder.
+        kind: What it is the folder of, such as `"run"`.
+        left: The name of all that it may hold, where a process was killed
+            before it began with more.
+    """
+    if folder.exists() and not (
+        folder.is_dir() and [path.name for path in folder.iterdir()] == [left]
+    ):
+        raise ValueError(
+            f"The folder of a {kind} must be new. {folder} exists; "
+            f"to go on with the {kind} in it, ask to resume"
+        )
+
+
+def check_settings(path, settings, kind, changeable=()):
+    """`ValueError` unless a file holds the settings to go on with.
+
+    Args:
+        path: `pathlib.Path` of the file.
+        settings: Dictionary of settings.
+        kind: What goes on, such as `"run"`.
+        changeable: Names of training values that may differ.
+    """
+    if not path.exists():
+        raise ValueError(f"There is no {kind} to resume: {path} does not exist")
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    given = json.loads(json.dumps(settings))
+    for each in (saved, given):
+        if "training" in each:
+            each["training"] = {
+                **DEFAULTS,
+                **each["training"],
+                **dict.fromkeys(changeable),
+            }
+    different = [name for name in given if given[name] != saved.get(name)]
+    if different:
+        raise ValueError(
+            f"A {kind} is resumed with the settings it was started with "
+            f"({path}). Received other values of: {', '.join(different)}"
+        )
+
+
+def write_settings(path, settings):
+    """Write a file that `check_settings` reads."""
+    write_text(path, json.dumps(settings, indent=2) + "\n")
