@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from keras_selfattn import models
 from keras_selfattn.files import write_text
-from keras_selfattn.models.loading import MODEL_FOLDER
+from keras_selfattn.models.folders import MODEL_FOLDER
 from keras_selfattn.visualization.formatting import clean
 
 CARD_FILE = "README.md"

@@ -3,6 +3,7 @@
 import pathlib
 
 from keras_selfattn.cli.starting import start_keras
+from keras_selfattn.models.folders import find_model
 
 
 def add_model(parser):
@@ -10,9 +11,11 @@ def add_model(parser):
 
 
 def check_folder(folder):
-    """`ValueError` where there is no folder, without importing Keras."""
+    """`ValueError` where a folder has no model, without importing Keras."""
     if not pathlib.Path(folder).is_dir():
         raise ValueError(f"There is no folder of a model at {folder}")
+    if find_model(folder) is None:
+        raise ValueError(f"There is no model in the folder {folder}")
 
 
 def load(folder):

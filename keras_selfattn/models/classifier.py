@@ -11,11 +11,11 @@ from keras_selfattn.files import write_text
 from keras_selfattn.labels import plain
 from keras_selfattn.models import arguments
 from keras_selfattn.models import construction
+from keras_selfattn.models.folders import CONFIG_FILE
 from keras_selfattn.private_names import Cloning
 from keras_selfattn.sides import SENTENCE
 from keras_selfattn.streams import several
 
-CONFIG_FILE = "config.json"
 WEIGHTS_FILE = "model.weights.h5"
 PREPROCESSOR_FILE = "preprocessor.json"
 

@@ -1,20 +1,17 @@
 """Models by the name of a preset, or from a folder."""
 
 import json
-import pathlib
 
 from keras_selfattn.models import arguments
-from keras_selfattn.models.classifier import CONFIG_FILE
 from keras_selfattn.models.classifier import WEIGHTS_FILE
 from keras_selfattn.models.decomposable_classifier import DecomposableClassifier
+from keras_selfattn.models.folders import CONFIG_FILE
+from keras_selfattn.models.folders import find_model
 from keras_selfattn.models.presets import get_preset
 from keras_selfattn.models.sentence_classifier import SentenceClassifier
 from keras_selfattn.models.sentence_pair_classifier import (
     SentencePairClassifier,
 )
-
-# Where the folder of a training run holds its model.
-MODEL_FOLDER = "model"
 
 CLASSES = {
     cls.__name__: cls
@@ -55,10 +52,8 @@ def from_preset(name, vocabulary_size=None, num_classes=None, **overrides):
     >>> model.name
     'lin2017_yelp'
     """
-    folder = pathlib.Path(name)
-    if (folder / MODEL_FOLDER / CONFIG_FILE).is_file():
-        folder = folder / MODEL_FOLDER
-    if (folder / CONFIG_FILE).is_file():
+    folder = find_model(name)
+    if folder is not None:
         if vocabulary_size or num_classes or overrides:
             raise ValueError(
                 "A model from a folder takes no arguments but its name. "

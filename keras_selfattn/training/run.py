@@ -15,7 +15,7 @@ from keras import ops
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.files import restore_folder
 from keras_selfattn.files import write_text
-from keras_selfattn.models.loading import MODEL_FOLDER
+from keras_selfattn.models.folders import MODEL_FOLDER
 from keras_selfattn.training.averaging import averaged_weights
 from keras_selfattn.training.settings import DATA_FOLDER
 from keras_selfattn.training.settings import SETTINGS_FILE

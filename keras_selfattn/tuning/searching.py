@@ -14,8 +14,8 @@ from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn.models.arguments import applying
 from keras_selfattn.models.arguments import plain
+from keras_selfattn.models.folders import MODEL_FOLDER
 from keras_selfattn.models.loading import CLASSES
-from keras_selfattn.models.loading import MODEL_FOLDER
 from keras_selfattn.tuning import oracles
 from keras_selfattn.tuning import results
 from keras_selfattn.tuning.hypermodels import HYPERMODELS

@@ -28,6 +28,8 @@ def place(tmp_path):
     (tmp_path / "keras-selfattn").write_text(SCRIPT)
     (tmp_path / "texts.jsonl").write_text(PAIRS)
     (tmp_path / "folder").mkdir()
+    (tmp_path / "run" / "model").mkdir(parents=True)
+    (tmp_path / "run" / "model" / "config.json").touch()
     return tmp_path
 
 
@@ -60,43 +62,44 @@ def test_answers_without_keras(place, program, arguments):
     ("arguments", "message"),
     [
         ("evaluate none none", "There is no folder of a model at none"),
-        ("predict folder", "Expected texts, or --file with a file of texts"),
-        ("explain folder --file none.jsonl", "No such file or directory"),
-        ("export folder new --check texts.jsonl", "Expected both"),
-        ("train texts.jsonl --output run", "Expected --dev"),
+        ("predict folder text", "There is no model in the folder folder"),
+        ("predict run", "Expected texts, or --file with a file of texts"),
+        ("explain run --file none.jsonl", "No such file or directory"),
+        ("export run new --check texts.jsonl", "Expected both"),
+        ("train texts.jsonl --output new", "Expected --dev"),
         ("train texts.jsonl --output folder", "must be new. folder exists"),
-        ("train texts.jsonl --dev none.csv --output run", "none.csv"),
-        ("tune none.zip --output run", "none.zip"),
+        ("train texts.jsonl --dev none.csv --output new", "none.csv"),
+        ("tune none.zip --output new", "none.zip"),
         (
-            "train texts.jsonl --dev texts.jsonl --output run --text words",
+            "train texts.jsonl --dev texts.jsonl --output new --text words",
             "texts.jsonl:1: expected",
         ),
         (
-            "train texts.jsonl --dev texts.jsonl --output run --set name=a",
+            "train texts.jsonl --dev texts.jsonl --output new --set name=a",
             "'name' follows from the data",
         ),
         (
-            "train texts.jsonl --dev texts.jsonl --output run --vectors none",
+            "train texts.jsonl --dev texts.jsonl --output new --vectors none",
             "'none'",
         ),
         (
-            "train texts.jsonl --dev texts.jsonl --output run --epochs 0",
+            "train texts.jsonl --dev texts.jsonl --output new --epochs 0",
             "`epochs` must be a positive integer",
         ),
         (
-            "tune texts.jsonl --dev texts.jsonl --output run --set units=3 "
+            "tune texts.jsonl --dev texts.jsonl --output new --set units=3 "
             "--search units=[3]",
             "Both set and to be searched: units",
         ),
-        ("train x.csv --dev x.csv --output run --preset lin", "'lin'"),
-        ("train x.csv --dev x.csv --output run --recipe lin", "'lin'"),
+        ("train x.csv --dev x.csv --output new --preset lin", "'lin'"),
+        ("train x.csv --dev x.csv --output new --recipe lin", "'lin'"),
         (
-            "reproduce lin2017 --table 9 --corpus yelp --train x --output run",
+            "reproduce lin2017 --table 9 --corpus yelp --train x --output new",
             "'lin2017 table 9'",
         ),
         ("demo --output folder", "folder exists"),
         # All is well so far.
-        ("predict folder text", "Keras is wanted"),
+        ("predict run text", "Keras is wanted"),
     ],
 )
 def test_faults_that_are_found_without_keras(place, arguments, message):
@@ -113,7 +116,7 @@ def test_a_user_s_program_imports_the_classes(place):
 
 
 def test_a_backend_that_is_not_there(place):
-    arguments = ["-m", "keras_selfattn", "predict", "folder", "text"]
+    arguments = ["-m", "keras_selfattn", "predict", "run", "text"]
     done = start(place, *arguments, KERAS_BACKEND="jx")
     (line,) = done.stderr.splitlines()
     assert "`KERAS_BACKEND` must be tensorflow, jax or torch" in line

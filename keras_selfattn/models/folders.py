@@ -1,0 +1,19 @@
+"""Where a folder holds a model, told without importing Keras."""
+
+import pathlib
+
+# Where the folder of a training run holds its model.
+MODEL_FOLDER = "model"
+CONFIG_FILE = "config.json"
+
+
+def find_model(folder):
+    """The path of a model's folder, or `None` where there is none.
+
+    Args:
+        folder: Path of the folder itself, or of a training run.
+    """
+    for path in (pathlib.Path(folder, MODEL_FOLDER), pathlib.Path(folder)):
+        if (path / CONFIG_FILE).is_file():
+            return path
+    return None
