@@ -2,6 +2,7 @@
 
 import pathlib
 
+import keras_selfattn
 from docs import draw_architecture
 from tests.rooms import ROOMS
 from tests.rooms import graph
@@ -64,3 +65,14 @@ def test_the_map_names_every_room():
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
     for name in ROOMS:
         assert f"`{name}`" in text or f"`{name}/`" in text, name
+
+
+def test_one_public_layer_a_file():
+    places = {}
+    for name in dir(keras_selfattn.layers):
+        layer = getattr(keras_selfattn.layers, name)
+        if isinstance(layer, type):
+            file = layer.__module__.rpartition(".")[2]
+            assert file not in places, f"{name} and {places[file]}"
+            places[file] = name
+            assert file.replace("_", "") == name.lower()

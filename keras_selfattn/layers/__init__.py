@@ -12,12 +12,14 @@ from keras_selfattn.layers.generalized_pooling import (
 from keras_selfattn.layers.intra_sentence_attention import (
     IntraSentenceAttention as IntraSentenceAttention,
 )
-from keras_selfattn.layers.masked_convolution import (
-    MaskedConv1D as MaskedConv1D,
+from keras_selfattn.layers.last_pooling import LastPooling as LastPooling
+from keras_selfattn.layers.masked_conv1d import MaskedConv1D as MaskedConv1D
+from keras_selfattn.layers.masked_max_pooling import (
+    MaskedMaxPooling as MaskedMaxPooling,
 )
-from keras_selfattn.layers.pooling import LastPooling as LastPooling
-from keras_selfattn.layers.pooling import MaskedMaxPooling as MaskedMaxPooling
-from keras_selfattn.layers.pooling import MaskedMeanPooling as MaskedMeanPooling
+from keras_selfattn.layers.masked_mean_pooling import (
+    MaskedMeanPooling as MaskedMeanPooling,
+)
 from keras_selfattn.layers.pruned_dense import PrunedDense as PrunedDense
 from keras_selfattn.layers.stacked_bilstm import StackedBiLSTM as StackedBiLSTM
 from keras_selfattn.layers.structured_self_attention import (
