@@ -53,7 +53,7 @@ setup(
     package_data={
         "keras_selfattn.models": ["*.json"],
         "keras_selfattn.reproduction": ["*.json"],
-        "keras_selfattn.visualization": ["*.css", "*.js"],
+        "keras_selfattn.visualization": ["*.css", "*.html", "*.js"],
     },
     python_requires=">=3.10",
     install_requires=[

@@ -64,22 +64,8 @@ def write_onnx(model, folder):
 def export_openvino(model, folder):
     """Write a model for OpenVINO, with its tokenizer beside it.
 
-    As `export_onnx`, but the files of the model are `model.xml` and
-    `model.bin`.
-
-    Args:
-        model: A classifier with a `preprocessor` and `labels`, or what
-            `reduce_precision` made of it with `"int8"`.
-        folder: Path of a folder that does not exist.
-
-    Returns:
-        `pathlib.Path` of the folder.
-
-    Raises:
-        ValueError: if the folder exists or cannot be written, or the model
-            has no `preprocessor` or `labels`, or computes in a type that
-            the format can't.
-        ImportError: if openvino is not installed.
+    As `export_onnx`, of the same arguments, return value and errors, but the
+    files of the model are `model.xml` and `model.bin`.
     """
     _check_packages("OpenVINO", "openvino")
     return _export("export_openvino", model, folder, write_openvino)
@@ -101,21 +87,9 @@ def write_openvino(model, folder):
 def export_litert(model, folder):
     """Write a model for LiteRT, with its tokenizer beside it.
 
-    As `export_onnx`, but the model is `model.tflite` and takes one text (or
-    pair) at a time, of any length: batches of one.
-
-    Args:
-        model: A classifier with a `preprocessor` and `labels`, or what
-            `reduce_precision` made of it with `"int8"`.
-        folder: Path of a folder that does not exist.
-
-    Returns:
-        `pathlib.Path` of the folder.
-
-    Raises:
-        ValueError: if the folder exists or cannot be written, or the model
-            has no `preprocessor` or `labels`, or computes in a type that
-            the format can't.
+    As `export_onnx`, of the same arguments, return value and errors, but the
+    model is `model.tflite` and takes batches of one text (or pair), of any
+    length. It needs no further package.
     """
     return _export("export_litert", model, folder, write_litert)
 

@@ -5,6 +5,7 @@ import hashlib
 import importlib.resources
 import itertools
 import pathlib
+import string
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from keras_selfattn.files import replaced_file
 from keras_selfattn.visualization import alignment
 from keras_selfattn.visualization.formatting import clean
 from keras_selfattn.visualization.formatting import escape
+from keras_selfattn.visualization.totals import Totals
 
 # A weight is written as one character, from "?" for 0 to "~" for the largest
 # of its row: a tenth of what JSON would take, and quick to read.
@@ -46,7 +48,7 @@ def write_html(explanations, path, title="What the model looked at"):
     heads = 0 if first is None else _heads(first)
     rest = [] if first is None else itertools.chain([first], explanations)
     path = pathlib.Path(path)
-    totals = _Totals(heads)
+    totals = Totals(heads)
     with (
         replaced_file(path) as beside,
         open(beside, "w", encoding="utf-8", newline="\n") as file,
@@ -56,7 +58,10 @@ def write_html(explanations, path, title="What the model looked at"):
             _check(explanation, first, labels, heads, number)
             totals.add(explanation)
             file.write(_card(explanation, number))
-        file.write(_bottom(totals))
+        _, bottom = _template()
+        file.write(
+            bottom.substitute(summary=totals.html(), script=_asset("page.js"))
+        )
     return path
 
 
@@ -64,30 +69,6 @@ def _heads(prediction):
     if not prediction.has_heads:
         return 0
     return len(next(iter(prediction.sides().values())).scores)
-
-
-class _Totals:
-    """What the page says of all texts together."""
-
-    def __init__(self, heads):
-        self.texts = self.sentences = self.known = self.right = 0
-        self.name = "text"
-        self.overlap = np.zeros(heads)
-        self.penalty = np.zeros(heads)
-        self.peak = np.zeros(heads)
-
-    def add(self, explanation):
-        self.texts += 1
-        if len(explanation.sides()) > 1:
-            self.name = "pair"
-        self.known += explanation.label is not None
-        self.right += bool(explanation.correct)
-        if explanation.has_heads:
-            for side in explanation.sides().values():
-                self.sentences += 1
-                self.overlap += side.head_overlap
-                self.penalty += side.head_penalty
-                self.peak += side.scores.max(axis=1)
 
 
 def _check(explanation, first, labels, heads, number):
@@ -113,6 +94,12 @@ def _asset(name):
     return files.joinpath(name).read_text(encoding="utf-8")
 
 
+def _template():
+    """The page before the explanations, and after them."""
+    parts = _asset("page.html").split("$cards")
+    return [string.Template(part) for part in parts]
+
+
 def _hash(source):
     digest = hashlib.sha256(source.encode("utf-8")).digest()
     return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
@@ -129,50 +116,15 @@ def _top(title, labels, heads, first):
         f'<option value="{i}">{escape(label)}</option>'
         for i, label in enumerate(labels)
     )
-    picker = _head_picker(heads) if heads else _LOOK
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{escape(title)}</title>
-<style>{style}</style>
-</head>
-<body>
-<header id="top">
-<h1 dir="auto">{escape(title)}</h1>
-<noscript><p>Word weights, sorting and filtering need JavaScript.</p></noscript>
-<p id="hint" hidden>{_hint(first, heads)}</p>
-</header>
-<form id="filters" hidden>
-<label>Predicted <select id="predicted"><option value="">any</option>{classes}
-</select></label>
-<label class="known">True <select id="label"><option value="">any</option>
-{classes}</select></label>
-<label class="known">Outcome <select id="outcome">
-<option value="">any</option><option value="wrong">wrong</option>
-<option value="right">right</option></select></label>
-<label>Confidence <select id="confidence"><option value="0 1.1">any</option>
-<option value="0 0.5">below 50 %</option>
-<option value="0.5 0.7">50 to 70 %</option>
-<option value="0.7 0.9">70 to 90 %</option>
-<option value="0.9 1.1">90 % and more</option></select></label>
-<label>Sort <select id="sort"><option value="given">as given</option>
-<option value="low">least confident first</option>
-<option value="high">most confident first</option>
-<option value="class">by predicted class</option>
-<option class="known" value="wrong">wrong first, most confident</option>
-</select></label>
-<span id="count" role="status"></span>
-</form>
-<nav id="picker" hidden>
-{picker}
-<span class="scale" aria-hidden="true">little weight <i></i> much weight</span>
-</nav>
-<main>
-"""
+    top, _ = _template()
+    return top.substitute(
+        classes=classes,
+        hint=_hint(first, heads),
+        picker=_head_picker(heads) if heads else _LOOK,
+        policy=policy,
+        style=style,
+        title=escape(title),
+    )
 
 
 _LOOK = (
@@ -213,59 +165,6 @@ def _head_picker(heads):
         '<span id="picker-name">Head</span>\n'
         f'<div role="radiogroup" aria-labelledby="picker-name">{buttons}</div>'
     )
-
-
-def _bottom(totals):
-    return (
-        f'</main>\n<section id="summary">{_summary(totals)}</section>\n'
-        '<div id="tip" role="status" hidden></div>\n'
-        f"<script>{_asset('page.js')}</script>\n</body>\n</html>\n"
-    )
-
-
-def _summary(totals):
-    if not totals.texts:
-        return "<p>No texts.</p>"
-    parts = [f"{totals.texts:,} {totals.name}{'s' * (totals.texts != 1)}"]
-    if totals.known:
-        wrong = totals.known - totals.right
-        parts.append(
-            f"{totals.right / totals.known:.1%} right, {wrong:,} wrong"
-        )
-    if not totals.sentences:
-        return f"<p>{' · '.join(parts)}</p>"
-    measures = {
-        "overlap %": 100 * totals.overlap / totals.sentences,
-        "penalty": totals.penalty / totals.sentences,
-        "largest weight %": 100 * totals.peak / totals.sentences,
-    }
-    overlap = measures["overlap %"].mean()
-    parts.append(f"heads overlap by {overlap:.0f}% on average")
-    numbers = "".join(f"<th>{i + 1}</th>" for i in range(len(totals.overlap)))
-    rows = "".join(
-        f"<tr><th>{name}</th>"
-        + "".join(f"<td>{_three_digits(value)}</td>" for value in values)
-        + "</tr>"
-        for name, values in measures.items()
-    )
-    return (
-        f"<p>{' · '.join(parts)}</p><details><summary>About the heads</summary>"
-        "<p>Overlap is the weight that a head shares with another, on average "
-        "over the others: 0% where they look at different words, 100% where "
-        "they do the same. Heads of much overlap are redundant. Penalty is "
-        "the head's part of ‖AAᵀ − I‖², which training can keep low: 0 for a "
-        "head on a single word that no other head looks at; all heads "
-        f"together have {_three_digits(measures['penalty'].sum())}. Largest "
-        "weight is that of the word the head looks at most. All are means "
-        'over the texts.</p><div class="scroll" tabindex="0" role="region" '
-        'aria-label="Measures of each head"><table><thead><tr>'
-        f"<th>head</th>{numbers}</tr></thead><tbody>{rows}</tbody></table>"
-        "</div></details>"
-    )
-
-
-def _three_digits(value):
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _card(explanation, number):
