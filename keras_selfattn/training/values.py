@@ -89,10 +89,6 @@ class Value:
             )
 
 
-def _of_optimizer(name, range, help, **flags):
-    return Value(name, range, help, is_optimizers=True, **flags)
-
-
 def _of_texts(name, range, help, default=OPEN, **flags):
     # The trials of a search share the encoded texts.
     return Value(name, range, help, default, is_searchable=False, **flags)
@@ -105,11 +101,12 @@ VALUES = (
         "what updates the weights",
         is_option=True,
     ),
-    _of_optimizer(
+    Value(
         "learning_rate",
         ABOVE_0,
         "how far a step goes; with another optimizer than the preset's, that "
         "optimizer's own unless it is given",
+        is_optimizers=True,
         is_option=True,
     ),
     Value("batch_size", COUNT, "texts in a step", is_option=True),
@@ -124,24 +121,21 @@ VALUES = (
     Value(
         "decay_epochs",
         COUNT,
-        "epochs over which the learning rate falls to zero, epoch by epoch "
-        "along a half cosine",
+        "epochs over which the learning rate falls to 0 along a half cosine",
         None,
         or_none=True,
     ),
     Value(
         "ema_momentum",
         FRACTION,
-        "such as 0.999, for which the moving average of the weights is "
-        "evaluated and kept",
+        "such as 0.999: the weights' moving average is evaluated and kept",
         None,
         or_none=True,
     ),
     Value(
         "steps_per_execution",
         COUNT,
-        "steps that the model takes before it comes back to Python; changes "
-        "no number",
+        "steps between two returns to Python; changes no number",
         8,
         is_changeable=True,
     ),
@@ -180,8 +174,7 @@ VALUES = (
     _of_texts(
         "induce_vectors",
         SWITCH,
-        "whether that vector is predicted from those of the words around it "
-        "and from its spelling, and not drawn",
+        "whether that vector is predicted from context and spelling, not drawn",
         False,
     ),
     _of_texts(
@@ -191,46 +184,33 @@ VALUES = (
         False,
         is_recorded=False,
     ),
-    _of_optimizer("momentum", FRACTION, "as in keras.optimizers.SGD"),
-    _of_optimizer("nesterov", SWITCH, "as in keras.optimizers.SGD"),
-    _of_optimizer("beta_1", FRACTION, "as in keras.optimizers.Adam"),
-    _of_optimizer("beta_2", FRACTION, "as in keras.optimizers.Adam"),
-    _of_optimizer("amsgrad", SWITCH, "as in keras.optimizers.Adam"),
-    _of_optimizer(
-        "epsilon", ABOVE_0, "as in keras.optimizers.Adam and Adagrad"
-    ),
-    _of_optimizer(
-        "initial_accumulator_value", FROM_0, "as in keras.optimizers.Adagrad"
-    ),
-    _of_optimizer(
-        "weight_decay", FROM_0, "as in Keras's optimizers", or_none=True
-    ),
-    _of_optimizer(
-        "clipnorm",
-        ABOVE_0,
-        "largest norm of a weight's gradient",
-        or_none=True,
-    ),
-    _of_optimizer(
-        "global_clipnorm",
-        ABOVE_0,
-        "largest norm of all gradients together",
-        or_none=True,
-    ),
-    _of_optimizer(
-        "clipvalue",
-        ABOVE_0,
-        "largest number in a gradient",
-        or_none=True,
-    ),
-    _of_optimizer(
-        "loss_scale_factor", ABOVE_0, "as in Keras's optimizers", or_none=True
-    ),
-    _of_optimizer(
-        "gradient_accumulation_steps",
-        TWO_OR_MORE,
-        "as in Keras's optimizers",
-        or_none=True,
+    *(
+        Value(name, range, help, or_none=or_none, is_optimizers=True)
+        for name, range, or_none, help in (
+            ("momentum", FRACTION, False, "as in keras.optimizers.SGD"),
+            ("nesterov", SWITCH, False, "as in keras.optimizers.SGD"),
+            ("beta_1", FRACTION, False, "as in keras.optimizers.Adam"),
+            ("beta_2", FRACTION, False, "as in keras.optimizers.Adam"),
+            ("amsgrad", SWITCH, False, "as in keras.optimizers.Adam"),
+            ("epsilon", ABOVE_0, False, "as in Keras's Adam and Adagrad"),
+            (
+                "initial_accumulator_value",
+                FROM_0,
+                False,
+                "as in Keras's Adagrad",
+            ),
+            ("weight_decay", FROM_0, True, "as in Keras's optimizers"),
+            ("clipnorm", ABOVE_0, True, "largest norm of each gradient"),
+            ("global_clipnorm", ABOVE_0, True, "that of all together"),
+            ("clipvalue", ABOVE_0, True, "largest number in a gradient"),
+            ("loss_scale_factor", ABOVE_0, True, "as in Keras's optimizers"),
+            (
+                "gradient_accumulation_steps",
+                TWO_OR_MORE,
+                True,
+                "as in Keras's optimizers",
+            ),
+        )
     ),
 )
 BY_NAME = {value.name: value for value in VALUES}
@@ -241,17 +221,18 @@ DEFAULTS = {
 
 def describe_values():
     """All training values as text, with what they may be and their defaults."""
+    column = max(map(len, BY_NAME)) + 4
     lines = []
     for value in VALUES:
-        text = f"{value.help} ({value.expected}"
-        text += ")" if value.default is OPEN else f"; default: {value.default})"
-        column = max(map(len, BY_NAME)) + 2
-        rest = textwrap.wrap(text, 79 - 2 - column)
-        names = [value.name, *[""] * (len(rest) - 1)]
-        lines += [
-            f"  {name:<{column}}{line}"
-            for name, line in zip(names, rest, strict=True)
-        ]
+        said = f"{value.help} ({value.expected}"
+        if value.default is not OPEN:
+            said += f"; default: {value.default}"
+        lines += textwrap.wrap(
+            f"{said})",
+            79,
+            initial_indent=f"  {value.name}".ljust(column),
+            subsequent_indent=" " * column,
+        )
     return "\n".join(lines)
 
 

@@ -1,24 +1,18 @@
 """The classifiers as KerasTuner's hypermodels."""
 
 import contextlib
-import inspect
 
 import keras
 import keras_tuner
 import tensorflow as tf
 
 from keras_selfattn import models
-from keras_selfattn import optimizers
 from keras_selfattn import training
 from keras_selfattn.backends import memory
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.models.arguments import applying
-from keras_selfattn.models.arguments import check_search
 from keras_selfattn.models.loading import CLASSES
-from keras_selfattn.training.values import BY_NAME
-from keras_selfattn.tuning.spaces import SPACES
-from keras_selfattn.tuning.spaces import Values
-from keras_selfattn.tuning.spaces import make_choices
+from keras_selfattn.tuning.choices import find_choices
 
 
 class _ClassifierHyperModel(keras_tuner.HyperModel):
@@ -48,36 +42,12 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
         self.vectors = vectors
         self.patience = patience
         self._preset = values
-        own = {**_default_arguments(self.class_name), **values.model}
         self._fixed = {
             name: list(value) if isinstance(value, tuple) else value
             for name, value in arguments.items()
             if not isinstance(value, list)
         }
-        space = [
-            entry
-            for entry in SPACES[self.class_name]
-            if papers_space or entry.argument in arguments
-        ]
-        reachable = _optimizers(space, arguments, values)
-        _check_arguments(arguments, values, own, reachable)
-        space += _optimizer_values(space, arguments)
-        own.update(
-            _optimizer_defaults(), **training.training_values(values, {})
-        )
-        self.choices = make_choices(space, own, arguments)
-        reachable = {
-            name: value if isinstance(value, list) else [value]
-            for name, value in {**values.model, **arguments}.items()
-        }
-        reachable.update({c.argument: [] for c in self.choices})
-        for choice in self.choices:
-            reachable[choice.argument] += choice.values
-        check_search(
-            CLASSES[self.class_name],
-            {name: reachable[name] for name in arguments},
-            reachable,
-        )
+        self.choices = find_choices(values, arguments, papers_space)
 
     def settings(self, hp):
         """All values of a trial, as `settings.json` of a run holds them.
@@ -165,7 +135,8 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             # The last one, so that those before it see the averages.
             training.EvaluateAverages(),
         ]
-        if not self._is_first(hp):
+        # The others are measured by the first one, so it gets all its epochs.
+        if not self.first_values().items() <= hp.values.items():
             stopping = keras.callbacks.EarlyStopping(
                 "val_accuracy", mode="max", patience=self.patience
             )
@@ -173,13 +144,13 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
         if isinstance(x, EncodedDataset):
             x = x.batches(size, shuffle=True, seed=self.seed or 0)
             callbacks.insert(0, training.SetEpoch(x.plan, self.seed))
+            kwargs["shuffle"] = False
         elif isinstance(x, tf.data.Dataset):
             x = _in_batches_of(size, x)
-        else:
-            kwargs["batch_size"] = size
-        if isinstance(x, tf.data.Dataset):
             # It comes in its own order.
             kwargs["shuffle"] = False
+        else:
+            kwargs["batch_size"] = size
         if isinstance(validation_data, EncodedDataset):
             validation_data = validation_data.batches(size)
         elif isinstance(validation_data, tf.data.Dataset):
@@ -209,13 +180,6 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
         hp = keras_tuner.HyperParameters()
         self.settings(hp)
         return hp.values
-
-    def _is_first(self, hp):
-        # The others are measured by it, so it gets all its epochs.
-        return all(
-            hp.values.get(name) == value
-            for name, value in self.first_values().items()
-        )
 
 
 class SentenceHyperModel(_ClassifierHyperModel):
@@ -322,84 +286,6 @@ HYPERMODELS = {
         DecomposableHyperModel,
     )
 }
-
-
-def _default_arguments(class_name):
-    parameters = inspect.signature(CLASSES[class_name]).parameters
-    return {
-        name: parameter.default
-        for name, parameter in parameters.items()
-        if parameter.default is not parameter.empty
-    }
-
-
-def _optimizer_defaults():
-    return {
-        name: value
-        for optimizer in optimizers.OPTIMIZERS
-        for name, value in optimizers.defaults(optimizer).items()
-    }
-
-
-def _optimizers(space, arguments, preset):
-    """The optimizers that a search may come to."""
-    own = preset.training["optimizer"]
-    searched = {entry.argument: entry.values for entry in space}
-    given = arguments.get("optimizer", searched.get("optimizer", own))
-    return given if isinstance(given, list) else [given]
-
-
-def _optimizer_values(space, arguments):
-    """Arguments of optimizers to search beyond a space, by who takes them."""
-    known = {entry.argument for entry in space}
-    return [
-        Values(
-            name,
-            {
-                optimizer: value
-                for optimizer in optimizers.OPTIMIZERS
-                if name in optimizers.argument_names(optimizer)
-            },
-            "optimizer",
-        )
-        for name, value in arguments.items()
-        if isinstance(value, list)
-        and name not in known
-        and name in _optimizer_defaults()
-    ]
-
-
-def _check_arguments(arguments, preset, known, reachable):
-    for name, value in arguments.items():
-        if training.is_training_value(name):
-            taking = [
-                optimizer
-                for optimizer in reachable
-                if name in training.value_names(optimizer)
-            ]
-            for optimizer in taking or reachable[:1]:
-                for each in value if isinstance(value, list) else [value]:
-                    training.training_values(
-                        preset, {"optimizer": optimizer, name: each}
-                    )
-        elif name not in known:
-            raise ValueError(
-                "There is no such training value, nor argument of the model: "
-                f"{name!r}. The model takes {', '.join(sorted(known))}"
-            )
-        if isinstance(value, list):
-            if name == "character_vocabulary_size" or (
-                name in BY_NAME and not BY_NAME[name].is_searchable
-            ):
-                raise ValueError(
-                    f"{name!r} is the same in all trials, and cannot be "
-                    f"searched. Received: {name}={value}"
-                )
-            if not value:
-                raise ValueError(
-                    f"A search needs at least one value of {name!r}. "
-                    "Received an empty list"
-                )
 
 
 def _in_batches_of(size, dataset):

@@ -8,13 +8,18 @@ import time
 import warnings
 
 import keras_tuner
+from keras_tuner.engine.trial import TrialStatus
 
 # Seconds between two signs of life of a worker, and until one is given up.
 HEARTBEAT = 5
 WORKER_TIMEOUT = 60
 
-_COMPLETED, _FAILED = "COMPLETED", "FAILED"
-_RUNNING, _STOPPED = "RUNNING", "STOPPED"
+
+_STOP = {"status": TrialStatus.STOPPED, "values": None}
+
+
+def _begin(values):
+    return {"status": TrialStatus.RUNNING, "values": values}
 
 
 class _PresetFirst:
@@ -37,9 +42,9 @@ class _PresetFirst:
 
     def populate_space(self, trial_id):
         if self.deadline is not None and time.monotonic() > self.deadline:
-            return {"status": _STOPPED, "values": None}
+            return _STOP
         if not self.start_order:
-            return {"status": _RUNNING, "values": self.first_values()}
+            return _begin(self.first_values())
         return self.next_values(trial_id)
 
     def first_values(self):
@@ -48,6 +53,11 @@ class _PresetFirst:
 
     def next_values(self, trial_id):
         return super().populate_space(trial_id)
+
+    def is_tried(self, values):
+        """Whether a trial has these values."""
+        trials = self.trials.values()
+        return any(trial.hyperparameters.values == values for trial in trials)
 
     @keras_tuner.synchronized
     def create_trial(self, tuner_id):
@@ -78,7 +88,7 @@ class _PresetFirst:
                 continue
             trial = self.ongoing_trials.get(tuner_id)
             if trial is not None:
-                trial.status = _FAILED
+                trial.status = TrialStatus.FAILED
                 trial.message = f"the worker {tuner_id} was lost"
                 self.end_trial(trial)
             self.tuner_ids.discard(tuner_id)
@@ -101,8 +111,9 @@ class BayesianOptimizationOracle(
             warnings.simplefilter("ignore", ConvergenceWarning)
             response = super().next_values(trial_id)
         # The process may ask again for what it knows.
-        if response["values"] and self._duplicate(response["values"]):
-            return self._random_populate_space()
+        if response["values"] and self.is_tried(response["values"]):
+            random = keras_tuner.oracles.RandomSearchOracle
+            return random.populate_space(self, trial_id)
         return response
 
 
@@ -128,11 +139,10 @@ class GridSearchOracle(_PresetFirst, keras_tuner.oracles.GridSearchOracle):
     """
 
     def next_values(self, trial_id):
-        tried = [t.hyperparameters.values for t in self.trials.values()]
         for values in _combinations(self.hyperparameters.space):
-            if values not in tried:
-                return {"status": _RUNNING, "values": values}
-        return {"status": _STOPPED, "values": None}
+            if not self.is_tried(values):
+                return _begin(values)
+        return _STOP
 
 
 def _combinations(space, values=None):
@@ -157,5 +167,5 @@ def in_order(oracle):
 
 def best_trial(oracle):
     """The first of the best trials, or `None` where none has completed."""
-    done = [t for t in in_order(oracle) if t.status == _COMPLETED]
+    done = [t for t in in_order(oracle) if t.status == TrialStatus.COMPLETED]
     return max(done, key=lambda trial: trial.score, default=None)

@@ -19,6 +19,8 @@ from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.tuning import oracles
 from keras_selfattn.tuning import results
 from keras_selfattn.tuning.hypermodels import HYPERMODELS
+from keras_selfattn.tuning.picture import PICTURE_FILE
+from keras_selfattn.tuning.picture import draw
 from keras_selfattn.tuning.progress import Progress
 from keras_selfattn.tuning.tuners import TUNERS
 from keras_selfattn.tuning.tuners import role
@@ -159,7 +161,7 @@ def search(
     training.write_settings(folder / training.SETTINGS_FILE, run_settings)
     training.write_history(folder, _history(progress, best))
     progress.write_csv()
-    results.draw(folder / results.PICTURE_FILE, found, hypermodel.choices)
+    draw(folder / PICTURE_FILE, found, hypermodel.choices)
     console.print(
         results.make_table(
             results.best_first(found),

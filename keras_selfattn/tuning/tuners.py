@@ -27,7 +27,6 @@ class _Tuner:
     """What is common to all tuners here, ahead of one of KerasTuner's."""
 
     oracle_class = None
-    keras_tuner_oracle = None
     # Gets the events of the trials; see `keras_selfattn.tuning.progress`.
     listener = None
 
@@ -44,31 +43,29 @@ class _Tuner:
                 "`minutes` must be a positive number or None. "
                 f"Received: minutes={minutes!r}"
             )
-        for_oracle = inspect.signature(self.keras_tuner_oracle).parameters
+        of_tuner = inspect.signature(keras_tuner.Tuner).parameters
+        space = keras_tuner.HyperParameters()
+        hypermodel.settings(space)
         oracle = self.oracle_class(
             objective=objective,
             max_trials=max_trials,
+            hyperparameters=space,
             **{
                 # Ten failures in a row are no accident.
                 "max_consecutive_failed_trials": 10,
-                **{k: v for k, v in kwargs.items() if k in for_oracle},
+                **{k: v for k, v in kwargs.items() if k not in of_tuner},
             },
         )
         self.minutes = minutes
         self.deadline = None
-        self._heart = None
         keras_tuner.Tuner.__init__(
             self,
             oracle,
-            hypermodel,
-            **{k: v for k, v in kwargs.items() if k not in for_oracle},
+            # KerasTuner would build a model for each condition of the space.
+            hypermodel=None,
+            **{k: v for k, v in kwargs.items() if k in of_tuner},
         )
-
-    def _populate_initial_space(self):
-        # KerasTuner would build a model for each condition.
-        hp = self.oracle.get_space()
-        self.hypermodel.settings(hp)
-        self.oracle.update_space(hp)
+        self.hypermodel = hypermodel
 
     def search(self, *args, **kwargs):
         if self.minutes is not None:
@@ -169,7 +166,6 @@ class RandomSearch(_Tuner, keras_tuner.RandomSearch):
     """
 
     oracle_class = oracles.RandomSearchOracle
-    keras_tuner_oracle = keras_tuner.oracles.RandomSearchOracle
 
 
 class Hyperband(_Tuner, keras_tuner.Hyperband):
@@ -181,7 +177,6 @@ class Hyperband(_Tuner, keras_tuner.Hyperband):
     """
 
     oracle_class = oracles.HyperbandOracle
-    keras_tuner_oracle = keras_tuner.oracles.HyperbandOracle
 
 
 class GridSearch(_Tuner, keras_tuner.GridSearch):
@@ -191,7 +186,6 @@ class GridSearch(_Tuner, keras_tuner.GridSearch):
     """
 
     oracle_class = oracles.GridSearchOracle
-    keras_tuner_oracle = keras_tuner.oracles.GridSearchOracle
 
 
 class BayesianOptimization(_Tuner, keras_tuner.BayesianOptimization):
@@ -202,7 +196,6 @@ class BayesianOptimization(_Tuner, keras_tuner.BayesianOptimization):
     """
 
     oracle_class = oracles.BayesianOptimizationOracle
-    keras_tuner_oracle = keras_tuner.oracles.BayesianOptimizationOracle
 
 
 TUNERS = {

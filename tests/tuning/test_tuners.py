@@ -1,3 +1,6 @@
+import ast
+import pathlib
+
 import keras_tuner
 import numpy as np
 import pytest
@@ -233,3 +236,25 @@ def test_rounded_floats_of_a_worker_do_not_count(tmp_path):
     oracle.end_trial(rounded)
     values = oracle.trials[trial.trial_id].hyperparameters.values
     assert values["learning_rate"] == 0.06
+
+
+def test_nothing_private_of_keras_tuner_is_used():
+    theirs = {
+        name
+        for thing in (
+            keras_tuner.Hyperband,
+            keras_tuner.HyperModel,
+            keras_tuner.HyperParameters(),
+            keras_tuner.oracles.BayesianOptimizationOracle("accuracy"),
+            keras_tuner.oracles.HyperbandOracle("accuracy"),
+        )
+        for name in dir(thing)
+        if name.startswith("_") and not name.endswith("__")
+    }
+    assert "_random_populate_space" in theirs
+    for path in pathlib.Path(tuning.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = getattr(node, "attr", getattr(node, "name", None))
+            assert name not in theirs, path.name
+            if isinstance(node, ast.ImportFrom):
+                assert not node.module.startswith("keras_tuner.src")
