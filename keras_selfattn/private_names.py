@@ -1,7 +1,7 @@
 """Names of Keras and TensorFlow that are not public, and what for.
 
-No other file of the package uses one of theirs; KerasTuner's are in
-`keras_selfattn.tuning.private_names`. Each has a test of what is relied on.
+No other file of the package uses one of theirs, and none uses KerasTuner's.
+Each has a test of what is relied on.
 """
 
 import keras

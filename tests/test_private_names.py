@@ -51,14 +51,13 @@ def foreign_names(trees):
                 yield f"{path}: {name}"
 
 
-def test_they_stand_in_one_file_a_library():
+def test_they_stand_in_one_file():
     trees = {
         path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8"))
         for path in ROOT.rglob("*.py")
     }
     found = {name.split(":")[0] for name in foreign_names(trees)}
-    tuning = {"tuning/private_names.py", "tuning/oracles.py"}
-    assert found <= {"private_names.py", *tuning}
+    assert found == {"private_names.py"}
 
 
 def test_a_foreign_name_is_found():
