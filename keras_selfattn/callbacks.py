@@ -1,9 +1,9 @@
 """Callbacks that show a classifier's training in TensorBoard.
 
-Each one writes into a folder of its own below `log_dir`, because TensorBoard
-reads one writer a folder. They look at the model between the epochs, outside
-of its compiled step, and so work with `jit_compile=True` and every dtype
-policy. The number of an epoch is that of `keras.callbacks.TensorBoard`.
+Each writes into a folder of its own in `log_dir`, because TensorBoard reads
+one writer a folder. They look at the model between epochs, outside of its
+compiled step, and so work with `jit_compile=True` and every dtype policy.
+Epochs are numbered as by `keras.callbacks.TensorBoard`.
 """
 
 import io
@@ -17,7 +17,6 @@ from keras_selfattn import heads
 from keras_selfattn import visualization
 from keras_selfattn.files import replaced_file
 from keras_selfattn.models.classifier import Classifier
-from keras_selfattn.models.decomposable_classifier import DecomposableClassifier
 from keras_selfattn.sides import NAMES
 from keras_selfattn.streams import chunks
 from keras_selfattn.streams import several
@@ -81,14 +80,14 @@ class _Probe(_Writer):
 class AttentionPictures(_Probe):
     """Pictures of a model's attention to the same texts, epoch by epoch.
 
-    Each text gets a heat map, heads × words, below the class that the model
-    predicts; a pair one for each sentence, or its alignments. They are images
-    in the run `attention`. It needs matplotlib.
+    The run `attention` gets an image of each text: the predicted class above
+    a heat map, heads × words; for a pair one of each sentence, or its
+    alignments. It needs matplotlib.
 
     Args:
         log_dir: Path of TensorBoard's folder of this training.
         texts: List of strings; for a model of pairs, of pairs of strings.
-            Each is drawn anew after each epoch, so few.
+            All are drawn after each epoch, so give few.
 
     Raises:
         ValueError: if `texts` is empty or a string, or, when the training
@@ -164,7 +163,7 @@ class PenaltyCurves(_Probe):
     def on_train_begin(self, logs=None):
         super().on_train_begin(logs)
         self.attention = None
-        if not isinstance(self.model, DecomposableClassifier):
+        if self.model.has_heads:
             self.attention = self.model.attention_model()
 
     def on_epoch_end(self, epoch, logs=None):
@@ -218,7 +217,7 @@ class PenaltyCurves(_Probe):
 
 
 def _subjects(layer):
-    """What a generalized pooling's penalties are on, in their order."""
+    """What generalized pooling penalizes, in the order of its losses."""
     layer = getattr(layer, "layer", layer)
     return [
         subject
@@ -284,11 +283,11 @@ class EmbeddingProjector(_Probe):
     """Sentence embeddings with their labels in TensorBoard's projector.
 
     After each epoch the run `embeddings` gets the embeddings of the texts,
-    the mean of each one's rows, in place of those of the epoch before:
+    each the mean over its heads, in place of those of the epoch before:
     `vectors.tsv`, `metadata.tsv` and the `projector_config.pbtxt` that names
-    them. Of a pair each text is a point, but where a model has one embedding
-    of both, as `DecomposableClassifier`, the pair is. TensorBoard reads them
-    once, so restart it to see those of a later epoch.
+    them. Each text of a pair is a point; of a model that embeds both at once,
+    `DecomposableClassifier`, each pair is one. TensorBoard reads the files
+    once: restart it to see those of a later epoch.
 
     Args:
         log_dir: Path of TensorBoard's folder of this training.

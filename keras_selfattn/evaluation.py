@@ -1,4 +1,4 @@
-"""How well a classifier does on labelled texts."""
+"""How well a classifier answers texts with labels."""
 
 import dataclasses
 

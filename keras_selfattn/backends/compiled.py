@@ -1,8 +1,8 @@
-"""Runs models for inference, compiled as the backend does that best.
+"""Models that only answer, compiled in the way that suits each backend.
 
 TensorFlow has one graph for batches of all sizes and lengths. JAX compiles
-anew for each shape, so that texts are padded to one of a few lengths. torch
-runs the layers as they are.
+anew for each shape, so texts are padded to one of a few lengths. torch runs
+the layers as they are.
 """
 
 import keras
@@ -69,7 +69,7 @@ def _to_float32(tensor):
 
 
 def _kept(model, name, make):
-    # What is quantized has other weights, and so is compiled anew.
+    # A model that was quantized since has other weights.
     weights = list(model.weights)
     kept = vars(model).get("_inference", {})
     before, run = kept.get(name, ((), None))
@@ -114,7 +114,7 @@ def _graph(call, inputs, variables):
         for name, ids in inputs.items()
     }
     graph = tf.function(call, input_signature=[signature], autograph=False)
-    # Of many functions TensorFlow would warn.
+    # TensorFlow would warn of retracing if many models called `graph` itself.
     return graph.get_concrete_function()
 
 

@@ -1,4 +1,4 @@
-"""What tells that the memory was too small, on each backend."""
+"""How each backend says that the memory is too small."""
 
 import tensorflow as tf
 
@@ -12,7 +12,7 @@ _SIGNS = (
 
 
 def is_too_small(error):
-    """Whether an error says that the memory was too small.
+    """Whether an error says that the memory is too small.
 
     Args:
         error: The exception.

@@ -7,7 +7,6 @@ from keras import ops
 from keras_selfattn import heads
 from keras_selfattn.backends import compiled
 from keras_selfattn.backends import word_gradients
-from keras_selfattn.models.decomposable_classifier import DecomposableClassifier
 
 
 class Reader:
@@ -26,7 +25,7 @@ class Reader:
             for side in self.split(self._features([nothing]))
         ]
         attention = model.attention_model()
-        self.has_heads = not isinstance(model, DecomposableClassifier)
+        self.has_heads = model.has_heads
         self.num_heads = None
         if self.has_heads:
             scores = attention.output

@@ -30,6 +30,8 @@ class Classifier(Cloning, keras.Model):
     Attributes:
         sides: Tuple of what the names of the inputs of each sentence begin
             with: `("",)`, or `("premise_", "hypothesis_")` for pairs.
+        has_heads: Whether attention heads look at the words; otherwise the
+            words of two sentences look at each other.
         preprocessor: The `keras_selfattn.text.TextPreprocessor` that turns
             text into the model's inputs, or `None`.
         labels: List of the names of the classes, or `None`. A name is a
@@ -40,6 +42,7 @@ class Classifier(Cloning, keras.Model):
     """
 
     sides = SENTENCE
+    has_heads = True
 
     def __new__(cls, *args, **kwargs):
         if construction.is_graph(args) and not construction.clone_of(args[1]):

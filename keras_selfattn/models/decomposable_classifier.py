@@ -80,6 +80,7 @@ class DecomposableClassifier(Classifier):
     """
 
     sides = PAIR
+    has_heads = False
 
     @constructor
     def __init__(

@@ -29,6 +29,10 @@ def test_an_explanation_holds_the_answer_and_all_scores(preset, names):
     (first, *_), answers = arrays(shown["outputs"]), arrays(model(inputs))
     np.testing.assert_allclose(first, answers[0], rtol=1e-5)
     (name,) = names - {"intra_sentence_scores"}
+    # What the class says holds for the graph.
+    assert model.has_heads == (name == "attention_scores")
+    assert {f"{side}token_ids" for side in model.sides} <= set(inputs)
+    assert len(model.sides) == len(shown[name]) or model.sides == ("",)
     for one, other in zip(
         arrays(shown[name]),
         arrays(model.attention_model()(inputs)),
