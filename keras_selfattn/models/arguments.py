@@ -130,7 +130,7 @@ def check(model_class, given):
                 f"{', '.join(known)}"
             )
     for name, condition in _idle(model_class, given).items():
-        values = {**_defaults(model_class), **given}
+        values = {**defaults(model_class), **given}
         because = ", ".join(f"{on}={values[on]!r}" for on in condition.on)
         raise ValueError(
             f"`{name}` changes nothing with {because}: it takes "
@@ -146,8 +146,8 @@ def check_search(model_class, searched, values):
         searched: Dictionary of lists of the values of the arguments to check.
         values: Dictionary of lists of the values that others may come to.
     """
-    defaults = _defaults(model_class).items()
-    known = {**{name: [value] for name, value in defaults}, **values}
+    known = {n: [value] for n, value in defaults(model_class).items()}
+    known.update(values)
     for condition in CONDITIONS:
         asking = [
             name
@@ -235,7 +235,7 @@ def _plain(name, value):
 
 def _idle(model_class, values):
     """The conditions that do not hold, by the argument that takes them."""
-    known = {**_defaults(model_class), **values}
+    known = {**defaults(model_class), **values}
     return {
         name: condition
         for condition in CONDITIONS
@@ -246,7 +246,8 @@ def _idle(model_class, values):
     }
 
 
-def _defaults(model_class):
+def defaults(model_class):
+    """The values of the arguments of a class that are not given."""
     return {
         name: parameter.default
         for name, parameter in _parameters(model_class).items()

@@ -187,7 +187,7 @@ def check_overrides(table, rows, corpus, overrides):
     for row in rows:
         values = row_overrides(row, corpus, overrides)
         taken.update(values)
-        training.build_model(row.presets[corpus], 2, 2, values)
+        training.check_model_arguments(row.presets[corpus], values)
     for name, value in overrides.items():
         if name not in taken:
             raise ValueError(

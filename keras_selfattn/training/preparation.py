@@ -41,20 +41,17 @@ class PreparedTexts:
     arguments: dict
 
     def checksums(self):
-        """Dictionary of two numbers that differ for other texts.
+        """Numbers that differ for other texts, by their names in a checkpoint.
 
-        Checkpoints from before there was one of the texts have the other, of
-        the lengths and labels.
+        The first checkpoints had that of the lengths and labels alone.
         """
         datasets = (self.train_data, self.dev_data)
         lengths = 0
         for data in datasets:
             for array in (data.labels, data.lengths):
                 lengths = zlib.crc32(np.ascontiguousarray(array), lengths)
-        return {
-            "data": lengths,
-            "texts": texts_checksum(self.preprocessor, *datasets),
-        }
+        texts = texts_checksum(self.preprocessor, *datasets)
+        return {"data": lengths, "texts": texts}
 
     def hand_to(self, model, record):
         """Give a model what is saved with it.
@@ -108,12 +105,10 @@ def prepare(
     preprocessor, found = make_preprocessor(
         train_texts, training, vectors, model
     )
-    sizes = {
-        "vocabulary_size": preprocessor.vocabulary_size(),
-        "character_vocabulary_size": preprocessor.character_vocabulary_size(),
-    }
-    if sizes["character_vocabulary_size"] is None:
-        del sizes["character_vocabulary_size"]
+    sizes = {"vocabulary_size": preprocessor.vocabulary_size()}
+    characters = preprocessor.character_vocabulary_size()
+    if characters is not None:
+        sizes["character_vocabulary_size"] = characters
     if found is not None:
         width = found[0].shape[1]
         if overrides.get("embedding_dim", width) != width:

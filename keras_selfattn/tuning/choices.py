@@ -1,11 +1,11 @@
 """Search spaces as KerasTuner's hyperparameters."""
 
 import contextlib
-import inspect
 import json
 
 from keras_selfattn import optimizers
 from keras_selfattn.models.arguments import check_search
+from keras_selfattn.models.arguments import defaults
 from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.training.values import BY_NAME
 from keras_selfattn.training.values import is_training_value
@@ -90,7 +90,7 @@ def find_choices(preset, given, papers_space):
         for entry in SPACES[preset.class_name]
         if papers_space or entry.argument in given
     }
-    own = {**_defaults(model_class), **preset.model}
+    own = {**defaults(model_class), **preset.model}
     lists = {name: v for name, v in given.items() if isinstance(v, list)}
     of_preset = Values("optimizer", [preset.training["optimizer"]])
     reached = entries.get("optimizer", of_preset).values
@@ -113,15 +113,6 @@ def find_choices(preset, given, papers_space):
     choices = _make_choices(entries.values(), own, given, lists)
     _check_effect(model_class, {**preset.model, **given}, given, choices)
     return choices
-
-
-def _defaults(model_class):
-    parameters = inspect.signature(model_class).parameters
-    return {
-        name: parameter.default
-        for name, parameter in parameters.items()
-        if parameter.default is not parameter.empty
-    }
 
 
 def _check_given(given, preset, known, reached):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from keras.ops import convert_to_numpy as array
 
+from keras_selfattn import models
 from keras_selfattn import training
 from tests.training.small import FIXED
 from tests.training.small import SMALL
@@ -157,3 +158,53 @@ def test_all_vectors_are_of_length_1_where_the_preset_has_it(tmp_path):
     np.testing.assert_allclose(lengths, 1, rtol=1e-5)
     row = model.preprocessor.get_vocabulary().index(".")
     np.testing.assert_allclose(table[row], [2 / 3, 1 / 3, -2 / 3], rtol=1e-5)
+
+
+def test_what_of_a_model_follows_from_the_texts(tmp_path):
+    write_vectors(tmp_path / "vectors.txt", ["food", "was"])
+    values = training.training_values(models.get_preset("chen2018_yelp"), {})
+    texts = training.prepare(
+        "chen2018_yelp",
+        [("the food was good", "b"), ("the food was bad", "a")],
+        [("bad was the food", "a")],
+        values,
+        {"character_vocabulary_size": 7},
+        vectors=tmp_path / "vectors.txt",
+    )
+    # Padding, unknown words, and the words that occur twice.
+    assert texts.arguments == {
+        "vocabulary_size": 5,
+        "num_classes": 2,
+        "character_vocabulary_size": 7,
+        "embedding_dim": 3,
+    }
+    assert texts.train_data.label_names == ["a", "b"]
+    assert texts.dev_data.labels.tolist() == [0]
+    matrix, found = texts.vectors
+    words = texts.preprocessor.get_vocabulary()
+    assert [words[row] for row in np.flatnonzero(found)] == ["food", "was"]
+    assert matrix.shape == (5, 3)
+
+
+def test_the_model_before_its_first_epoch():
+    sizes = {"vocabulary_size": 5, "num_classes": 2, **WITHOUT_WIDTH}
+    vectors = np.full((5, 3), 2.0, "float32"), np.array([False, *[True] * 4])
+    values = {"optimizer": "sgd", "learning_rate": 0.1}
+    weights = []
+    for number in (3, 3, 4):
+        model = training.make_model(
+            "lin2017_yelp",
+            {**values, "normalize_vectors": number == 3},
+            vectors=vectors,
+            seed=number,
+            embedding_dim=3,
+            **sizes,
+        )
+        weights.append(model.get_weights())
+        table = array(model.get_layer("word_vectors").embeddings)
+        expected = 3**-0.5 if number == 3 else 2.0
+        np.testing.assert_allclose(table[1:], expected, rtol=1e-6)
+    for one, same in zip(*weights[:2], strict=True):
+        np.testing.assert_array_equal(one, same)
+    assert any((a != b).any() for a, b in zip(*weights[1:], strict=True))
+    assert float(model.optimizer.learning_rate) == pytest.approx(0.1)
