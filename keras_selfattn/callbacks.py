@@ -18,6 +18,7 @@ from keras_selfattn import visualization
 from keras_selfattn.files import replaced_file
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.sides import NAMES
+from keras_selfattn.sides import sentences
 from keras_selfattn.streams import chunks
 from keras_selfattn.streams import several
 
@@ -356,8 +357,8 @@ class EmbeddingProjector(_Probe):
         one_of_a_pair = len(vectors) < len(self.model.sides)
         yield "\t".join(["label", *(NAMES if one_of_a_pair else ["text"])])
         for text, label in zip(self.texts, self.labels, strict=True):
-            sides = [text] if isinstance(text, str) else text
-            for cells in [sides] if one_of_a_pair else zip(sides):
+            parts = sentences(text)
+            for cells in [parts] if one_of_a_pair else zip(parts):
                 # Tabs and line breaks would break the table.
                 yield "\t".join(
                     " ".join(cell.split()) for cell in (label, *cells)

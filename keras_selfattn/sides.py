@@ -10,3 +10,8 @@ PAIR = tuple(f"{name}_" for name in NAMES)
 def of_text(text):
     """`SENTENCE` for a string, `PAIR` for anything else."""
     return SENTENCE if isinstance(text, str) else PAIR
+
+
+def sentences(text):
+    """Tuple of the strings of a text: the text itself, or those of a pair."""
+    return (text,) if isinstance(text, str) else tuple(text)

@@ -6,6 +6,7 @@ import numbers
 from keras_selfattn.data.lines import line_error
 from keras_selfattn.labels import Finder
 from keras_selfattn.labels import plain
+from keras_selfattn.sides import sentences
 
 MAX_BAD_RATE = 0.001
 
@@ -186,8 +187,7 @@ class CheckedTexts:
                     f"one of the labels {', '.join(map(str, self.labels))}"
                 )
             return UNKNOWN_LABEL, _error(row, expected, repr(row.label))
-        texts = (row.text,) if isinstance(row.text, str) else row.text
-        if not all(text.strip() for text in texts):
+        if not all(text.strip() for text in sentences(row.text)):
             return EMPTY_TEXT, _error(row, "text", "an empty one")
         if row.identifier:
             identifier = hash(row.identifier)

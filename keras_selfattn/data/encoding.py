@@ -5,6 +5,7 @@ import numpy as np
 from keras_selfattn.labels import Finder
 from keras_selfattn.labels import plain
 from keras_selfattn.labels import plain_label
+from keras_selfattn.sides import sentences
 from keras_selfattn.streams import chunks
 from keras_selfattn.streams import map_ahead
 from keras_selfattn.text import string_tensor
@@ -72,7 +73,7 @@ def encode(records, preprocessor, sides, labels, store):
 
 
 def _check_row(row, text, sides):
-    if (1 if isinstance(text, str) else len(text)) != sides:
+    if len(sentences(text)) != sides:
         expected = "a pair of strings" if sides == 2 else "a string"
         raise ValueError(
             f"Text {row} must be {expected}, as the first decides. "

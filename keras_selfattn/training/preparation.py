@@ -149,7 +149,8 @@ def make_preprocessor(texts, training, vectors, model):
             "`induce_vectors` takes a file of pretrained word vectors. "
             "Received: vectors=None"
         )
-    counts = count_words(_strings(texts), training["lowercase"])
+    strings = (part for text, _ in texts for part in sides.sentences(text))
+    counts = count_words(strings, training["lowercase"])
     characters = None
     size = model.get("character_vocabulary_size")
     if size is not None:
@@ -213,14 +214,6 @@ def _last_rows(array, rows, size):
     # Without a copy in between, as the table may be large.
     np.take(array, rows, 0, out=result[size - len(rows) :], mode="clip")
     return result
-
-
-def _strings(texts):
-    for text, _ in texts:
-        if isinstance(text, str):
-            yield text
-        else:
-            yield from text
 
 
 def check_data(preset, train_data, dev_data):
