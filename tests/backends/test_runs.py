@@ -1,16 +1,15 @@
 """A run of one backend is another's too, and the command line runs on each."""
 
-import importlib.util
 import itertools
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-BACKENDS = ("tensorflow", "jax", "torch")
+from tests.backends.process import BACKENDS
+from tests.backends.process import python
+from tests.backends.process import skip_without
+
 TEXTS = ["good food .", "bad", "", "It isn't good food at all, is it?"]
 
 TRAIN = """
@@ -49,17 +48,6 @@ print("\\n" + json.dumps(answers))
 """
 
 
-def python(backend, code, *arguments):
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        env={**os.environ, "KERAS_BACKEND": backend},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, f"{backend}: {done.stderr[-3000:]}"
-    return done.stdout
-
-
 def write_rows(path, rows):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return str(path)
@@ -72,9 +60,7 @@ def settings(*values):
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory):
     """The probabilities by the backend that gives them and by run."""
-    for backend in BACKENDS:
-        if importlib.util.find_spec(backend) is None:
-            pytest.skip(f"{backend} is not installed")
+    skip_without(*BACKENDS)
     folder = tmp_path_factory.mktemp("runs")
     data = tmp_path_factory.mktemp("data")
     words = ["good food", "bad food", "not good at all", "it is a good day"]
@@ -124,11 +110,17 @@ def answers(tmp_path_factory):
         ),
     }
     for backend in BACKENDS:
-        python(backend, TRAIN, str(folder / backend), json.dumps(runs))
+        python(backend, "-c", TRAIN, str(folder / backend), json.dumps(runs))
     given = {}
     for backend in BACKENDS:
         printed = python(
-            backend, ANSWER, backend, str(folder), json.dumps(TEXTS), single
+            backend,
+            "-c",
+            ANSWER,
+            backend,
+            str(folder),
+            json.dumps(TEXTS),
+            single,
         )
         given[backend] = json.loads(printed.splitlines()[-1])
     return given

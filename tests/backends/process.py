@@ -1,0 +1,33 @@
+"""Python processes of another backend than this one's."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+
+BACKENDS = ("tensorflow", "jax", "torch")
+OTHERS = BACKENDS[1:]
+
+
+def skip_without(*backends):
+    if os.environ.get("KERAS_BACKEND", "tensorflow") != "tensorflow":
+        pytest.skip("started from the TensorFlow run")
+    for backend in backends:
+        if importlib.util.find_spec(backend) is None:
+            pytest.skip(f"{backend} is not installed")
+
+
+def python(backend, *arguments):
+    """What Python prints, on a backend, unless it fails."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        env={**os.environ, "KERAS_BACKEND": backend},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, (
+        f"{backend}: {done.stdout[-4000:]}{done.stderr[-3000:]}"
+    )
+    return done.stdout

@@ -1,0 +1,33 @@
+"""The tests of the rooms above the layers again, on JAX and on torch.
+
+`tests/conformance` does so for layers and models.
+"""
+
+import pytest
+
+from tests.backends.process import OTHERS
+from tests.backends.process import python
+from tests.backends.process import skip_without
+
+SUITES = {
+    "training": ["tests/training"],
+    "tuning": ["tests/tuning"],
+    "reproduction": ["tests/reproduction"],
+    "pictures": ["tests/visualization", "tests/test_callbacks.py"],
+    "measures": [
+        "tests/faithfulness",
+        "tests/test_evaluation.py",
+        "tests/test_heads.py",
+        "tests/test_labels.py",
+    ],
+    "texts": ["tests/text", "tests/data", "tests/golden"],
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suite", SUITES)
+@pytest.mark.parametrize("backend", OTHERS)
+def test_a_room_on_another_backend(backend, suite):
+    skip_without(backend)
+    printed = python(backend, "-m", "pytest", "-x", *SUITES[suite])
+    assert " passed" in printed
