@@ -51,6 +51,8 @@ setup(
     license="Apache-2.0",
     packages=find_packages(include=["keras_selfattn", "keras_selfattn.*"]),
     package_data={
+        "keras_selfattn": ["*.json"],
+        "keras_selfattn.data": ["*.json"],
         "keras_selfattn.models": ["*.json"],
         "keras_selfattn.reproduction": ["*.json"],
         "keras_selfattn.visualization": ["*.css", "*.html", "*.js"],

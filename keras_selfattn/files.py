@@ -1,10 +1,18 @@
 """Files and folders that are there whole or not at all."""
 
 import contextlib
+import importlib.resources
+import json
 import os
 import pathlib
 import shutil
 import tempfile
+
+
+def packaged_json(package, name):
+    """What a JSON file that lies beside the modules of a package holds."""
+    file = importlib.resources.files(package) / name
+    return json.loads(file.read_text(encoding="utf-8"))
 
 
 def write_text(path, text):

@@ -39,8 +39,12 @@ Inside a text no sentence ends with a period, because Treebank tokenizers
 disagree on periods before the last one.
 """
 
-import random
 import typing
+
+from keras_selfattn.data.writer import Writer
+from keras_selfattn.data.writer import check_numbers
+from keras_selfattn.data.writer import join_tokens
+from keras_selfattn.files import packaged_json
 
 
 class GeneratedReview(typing.NamedTuple):
@@ -60,209 +64,18 @@ class GeneratedReview(typing.NamedTuple):
     deciding: tuple
 
 
-_LEXICON = {
-    "AWFUL": "terrible awful dreadful horrible appalling miserable",
-    "BAD": "bad poor weak disappointing unpleasant unsatisfying",
-    "OKAY": "okay average ordinary acceptable passable middling",
-    "GOOD": "good nice decent pleasant enjoyable pleasing",
-    "GREAT": "excellent perfect superb wonderful outstanding fantastic",
-    "HATED": "hated loathed detested",
-    "DISLIKED": "disliked",
-    "LIKED": "liked enjoyed",
-    "LOVED": "loved adored",
-    "HATE": "hate loathe detest",
-    "DISLIKE": "dislike",
-    "LIKE": "like enjoy",
-    "LOVE": "love adore",
-    "VERY": "very really extremely truly incredibly",
-    "FAIRLY": "fairly rather quite reasonably",
-    "ALMOST": "almost nearly practically",
-    "MUCH": "much far",
-    "NOT": "not|n't|never|hardly|by no means|far from",
-    "N'T": "not|n't",
-    "SAY": "say think claim",
-    "WOULDN'T": "would n't|would not|could never|can hardly",
-    "FRANKLY": "I must say that|I must admit that|to be honest ,|frankly ,|"
-    "this time|we found that",
-    "CALLED": "called considered",
-    "SAID": "said wrote insisted believes",
-    "PERSON": "my friend|my sister|my boss|a colleague|the guide|"
-    "our neighbour|my wife|my husband|everyone else|a famous critic",
-    "USED": "last year|years ago ,|on our first visit|back then ,",
-    "OVERALL": "all in all ,|overall ,|in the end ,|in short ,|on balance ,",
-    "BUT": "but yet",
-    "ALTHOUGH": "although|even though|while",
-    "FILLER": "we took a lot of pictures|it was raining all day|"
-    "my cousin drove us there|we read the news before|I was with my parents|"
-    "it was my birthday|we had the day off|I paid with my card",
-}
-_LEXICON = {
-    name: tuple(words.split("|" if "|" in words else None))
-    for name, words in _LEXICON.items()
-}
-
-# thing: its aspects, its rivals, what else may be told of it
-_DOMAINS = {
-    "restaurant": (
-        "food|service|soup|dessert|coffee|menu|dining room",
-        "diner|bistro|cafe|canteen",
-        "we came on a Tuesday evening|our table was near the window|"
-        "we ordered for four people",
-    ),
-    "hotel": (
-        "room|breakfast|pool|bed|view|location|front desk",
-        "motel|hostel|inn|guesthouse",
-        "we stayed for three nights|our floor was the fourth one|"
-        "I booked in March",
-    ),
-    "phone": (
-        "battery|screen|camera|keyboard|speaker|design",
-        "tablet|handset|model|laptop",
-        "I bought it in June|mine is the blue one|the parcel came on a Monday",
-    ),
-    "film": (
-        "plot|music|ending|cast|dialogue|opening scene",
-        "sequel|remake|series|musical",
-        "we saw it on a Friday|it runs for two hours|the cinema was half full",
-    ),
-}
-
-_OPPOSITES = (
-    ("GREAT", "AWFUL"),
-    ("GOOD", "BAD"),
-    ("LOVED", "HATED"),
-    ("LIKED", "DISLIKED"),
-    ("LOVE", "HATE"),
-    ("LIKE", "DISLIKE"),
-    ("better", "worse"),
-)
-_MIRROR = {
-    **dict(_OPPOSITES),
-    **{negative: positive for positive, negative in _OPPOSITES},
-}
-
-
-def _mirrored(template):
-    words = []
-    for word in template.split():
-        name = word.removeprefix("*")
-        words.append(word.replace(name, _MIRROR.get(name, name)))
-    return " ".join(words)
-
-
-def _with_mirrors(positive, neutral):
-    """Templates by value; those of -2 and -1 mirror those of 2 and 1."""
-    templates = {0: neutral, **positive}
-    for value, group in positive.items():
-        templates[-value] = tuple(_mirrored(template) for template in group)
-    return templates
-
-
-# A star marks the tokens that decide, where the statement does.
-_PREDICATES = _with_mirrors(
-    {
-        2: (
-            "was *GREAT",
-            "was *VERY *GOOD",
-            "was *nothing *short *of *GREAT",
-            "was *anything *but *BAD",
-            "was *MUCH *better than COMPARED",
-        ),
-        1: (
-            "was *GOOD",
-            "was *FAIRLY *GOOD",
-            "was *ALMOST *GREAT",
-            "was *NOT *BAD",
-            "was *N'T *VERY *BAD",
-            "was *better than COMPARED",
-        ),
-    },
-    (
-        "was *OKAY",
-        "was *FAIRLY *OKAY",
-        "was *NOT *GREAT",
-        "was *NOT *AWFUL",
-        "was *neither *GOOD *nor *BAD",
-    ),
-)
-
-_STATEMENTS = _with_mirrors(
-    {
-        2: (
-            "I *LOVED SUBJECT",
-            "I *LIKED SUBJECT *a *lot",
-            "PERSON CALLED SUBJECT *GREAT , and I *agree",
-            "I expected SUBJECT to be *GREAT , and it *was",
-        ),
-        1: (
-            "I *LIKED SUBJECT",
-            "I *did *N'T *DISLIKE SUBJECT",
-            "I *WOULDN'T *SAY that SUBJECT was *BAD",
-            "I *WOULDN'T *SAY that SUBJECT was *N'T *GOOD",
-            "PERSON CALLED SUBJECT *GOOD , and I *agree",
-            "I expected SUBJECT to be *BAD , and it *was *N'T",
-        ),
-    },
-    (
-        "I *did *N'T *HATE SUBJECT",
-        "I *did *N'T *LOVE SUBJECT",
-        "I *WOULDN'T *SAY that SUBJECT was *GREAT",
-        "I *WOULDN'T *SAY that SUBJECT was *AWFUL",
-        "PERSON CALLED SUBJECT *OKAY , and I *agree",
-        "I expected SUBJECT to be *GREAT , and it *was *N'T",
-        "I expected SUBJECT to be *AWFUL , and it *was *N'T",
-    ),
-)
-
-_DISTRACTORS = (
-    "PERSON CALLED SUBJECT ADJECTIVE",
-    "PERSON SAID that SUBJECT PREDICATE",
-    "I expected SUBJECT to be ADJECTIVE",
-    "I wondered whether SUBJECT would be ADJECTIVE",
-    "if SUBJECT had been ADJECTIVE , I would have told you",
-    "USED SUBJECT PREDICATE",
-    "USED I FELT SUBJECT",
-    "SUBJECT of the RIVAL PREDICATE",
-    "PERSON FELT SUBJECT",
-)
-
-_CONTRASTS = (
-    "OTHER , BUT MAIN",
-    "OTHER , BUT MAIN",
-    "ALTHOUGH OTHER , MAIN",
-    "MAIN , ALTHOUGH OTHER",
-)
+# The templates of each value, whose words in capitals stand for one of
+# several. A star marks the tokens that decide, where the statement does.
+_TEXT = packaged_json(__package__, "generated.json")
 
 _SEPARATORS = (";", "!", "...")
-_ATTACHED = frozenset((",", ";", "!", ".", "...", "n't"))
 _ADJECTIVES = ("AWFUL", "BAD", "OKAY", "GOOD", "GREAT")
 _FEELINGS = ("HATED", "DISLIKED", "LIKED", "LOVED")
 _VALUES = (-2, -1, 0, 1, 2)
 _MAX_TOKENS = 45
 
 
-class SteadyRandom:
-    """Draws that are the same in all versions of Python.
-
-    Python promises that for `random.Random.random` alone.
-    """
-
-    def __init__(self, seed):
-        self._random = random.Random(seed).random
-
-    def below(self, limit):
-        return int(self._random() * limit)
-
-    def pick(self, choices):
-        return choices[self.below(len(choices))]
-
-    def shuffle(self, items):
-        for last in range(len(items) - 1, 0, -1):
-            other = self.below(last + 1)
-            items[last], items[other] = items[other], items[last]
-
-
-class _Writer(SteadyRandom):
+class _ReviewWriter(Writer):
     """Writes statements as lists of (token, whether it decides)."""
 
     def fill(self, template, **parts):
@@ -272,22 +85,22 @@ class _Writer(SteadyRandom):
             if name in parts:
                 tokens += parts[name]
             else:
-                words = self.pick(_LEXICON.get(name, (name,)))
+                words = self.pick(_TEXT["words"].get(name, [name]))
                 tokens += [(token, word != name) for token in words.split()]
         return tokens
 
     def start_review(self):
-        self.thing = self.pick(tuple(_DOMAINS))
-        self.aspects, self.rivals, self.fillers = (
-            words.split("|") for words in _DOMAINS[self.thing]
-        )
+        self.thing = self.pick(list(_TEXT["things"]))
+        told = _TEXT["things"][self.thing]
+        self.aspects = list(told["aspects"])
+        self.rivals, self.fillers = told["rivals"], told["fillers"]
         self.shuffle(self.aspects)
 
     def predicate(self, value, subject):
         rival = f"the {self.pick(_ADJECTIVES)} {self.pick(self.rivals)}"
         if subject != self.thing:
             rival = f"that of {rival}"
-        template = self.pick(_PREDICATES[value])
+        template = self.pick(_TEXT["predicates"][str(value)])
         return self.fill(template, COMPARED=self.fill(rival))
 
     def clause(self, value, subject):
@@ -299,7 +112,7 @@ class _Writer(SteadyRandom):
         """Any statement of the writer's own that has the value."""
         kind = self.below(3)
         if kind == 0:
-            template = self.pick(_STATEMENTS[value])
+            template = self.pick(_TEXT["statements"][str(value)])
             words = self.fill("the " + subject)
             return self.fill(template, SUBJECT=words)
         clause = self.clause(value, subject)
@@ -312,7 +125,7 @@ class _Writer(SteadyRandom):
         subject = self.pick(self.aspects)
         return _undecided(
             self.fill(
-                self.pick(_DISTRACTORS),
+                self.pick(_TEXT["distractors"]),
                 SUBJECT=self.fill("the " + subject),
                 ADJECTIVE=self.fill(self.pick(_ADJECTIVES)),
                 FELT=self.fill(self.pick(_FEELINGS)),
@@ -352,7 +165,7 @@ class _Writer(SteadyRandom):
                 else self.distractor()
             )
             main = self.statement(value, aspect)
-            template = self.pick(_CONTRASTS)
+            template = self.pick(_TEXT["contrasts"])
             sentences = [self.fill(template, MAIN=main, OTHER=other)]
         else:
             sentences = [self.statement(value, aspect), self.distractor()]
@@ -398,22 +211,6 @@ def _undecided(tokens):
     return [(token, False) for token, _ in tokens]
 
 
-def join_tokens(tokens):
-    """The text whose Penn Treebank tokens these are."""
-    return "".join(
-        token if token in _ATTACHED or not i else " " + token
-        for i, token in enumerate(tokens)
-    )
-
-
-def check_numbers(**arguments):
-    for name, value in arguments.items():
-        if not isinstance(value, int) or value < 0:
-            raise ValueError(
-                f"`{name}` must be an integer of 0 or more. Received: {value!r}"
-            )
-
-
 def generate_reviews(size, seed=0):
     """Streams generated reviews; see the module for what decides their label.
 
@@ -442,5 +239,5 @@ def generate_reviews(size, seed=0):
     ["n't", 'very', 'enjoyable']
     """
     check_numbers(size=size, seed=seed)
-    writer = _Writer(seed)
+    writer = _ReviewWriter(seed)
     return (writer.review() for _ in range(size))

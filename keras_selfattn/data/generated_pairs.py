@@ -22,12 +22,16 @@ the hypothesis alone says nothing about it. What makes the label:
 
 import typing
 
-from keras_selfattn.data.generated import SteadyRandom
-from keras_selfattn.data.generated import check_numbers
-from keras_selfattn.data.generated import join_tokens
-
-ENTAILMENT, NEUTRAL, CONTRADICTION = "entailment", "neutral", "contradiction"
-_LABELS = (ENTAILMENT, NEUTRAL, CONTRADICTION)
+from keras_selfattn.data import word_relations as known
+from keras_selfattn.data.word_relations import CONTRADICTION
+from keras_selfattn.data.word_relations import ENTAILMENT
+from keras_selfattn.data.word_relations import LABELS
+from keras_selfattn.data.word_relations import NEUTRAL
+from keras_selfattn.data.word_relations import choices_of
+from keras_selfattn.data.word_relations import tree_of
+from keras_selfattn.data.writer import Writer
+from keras_selfattn.data.writer import check_numbers
+from keras_selfattn.data.writer import join_tokens
 
 
 class GeneratedPair(typing.NamedTuple):
@@ -52,159 +56,7 @@ class GeneratedPair(typing.NamedTuple):
     alignments: tuple
 
 
-class _Trees:
-    """Words under more general ones; words of two branches exclude each other.
-
-    Written as "word: narrower narrower", the roots being those not named
-    before.
-    """
-
-    def __init__(self, *lines):
-        self.parents = {}
-        for line in lines:
-            parent, children = line.split(": ")
-            self.parents.setdefault(parent, None)
-            for child in children.split():
-                self.parents[child] = parent
-
-    def wider(self, word):
-        """The words strictly above, nearest first."""
-        found = []
-        while word := self.parents[word]:
-            found.append(word)
-        return found
-
-    def narrower(self, word):
-        return [other for other in self.parents if word in self.wider(other)]
-
-    def excluded(self, word):
-        related = {word, *self.wider(word), *self.narrower(word)}
-        return [other for other in self.parents if other not in related]
-
-
-_NOUNS = _Trees(
-    "person: adult child",
-    "adult: woman man",
-    "child: girl boy",
-    "animal: dog cat horse",
-    "dog: poodle terrier",
-    "cat: kitten",
-    "horse: pony",
-)
-_PLURALS = {
-    "person": "people",
-    "child": "children",
-    "woman": "women",
-    "man": "men",
-    "pony": "ponies",
-}
-_PEOPLE = ("person", *_NOUNS.narrower("person"))
-_MOTIONS = _Trees(
-    "moving: running dancing",
-    "running: sprinting jogging",
-    "dancing: waltzing",
-    "resting: sleeping lounging",
-    "sleeping: napping dozing",
-)
-_VOICES = _Trees("talking: whispering chatting", "singing: humming yodelling")
-_PLACES = _Trees(
-    "outdoors: park street garden",
-    "park: playground",
-    "street: alley",
-    "indoors: kitchen office library",
-)
-_ANTONYMS = {"tall": "short", "happy": "sad", "thin": "stout"}
-_ANTONYMS |= {"friendly": "rude", "rich": "poor", "famous": "unknown"}
-_ANTONYMS |= {right: left for left, right in _ANTONYMS.items()}
-_ADJECTIVES = tuple(_ANTONYMS)
-_ACTIONS = {
-    "chasing": "chased",
-    "carrying": "carried",
-    "feeding": "fed",
-    "leading": "led",
-    "pulling": "pulled",
-    "lifting": "lifted",
-}
-_COUNTS = ("two", "three", "four", "five")
-_NUMBERS = {"some": frozenset(range(2, 9))}
-for _count, _word in enumerate(_COUNTS, 2):
-    _NUMBERS[_word] = frozenset([_count])
-    _NUMBERS[f"at least {_word}"] = frozenset(range(_count, 9))
-    # All labels must be possible: no premise has more than five.
-    if _count < 5:
-        _NUMBERS[f"at most {_word}"] = frozenset(range(1, _count + 1))
-# premise quantifiers by hypothesis quantifier and label
-_QUANTIFIERS = {
-    "all": {ENTAILMENT: ("all",), NEUTRAL: ("most", "some")},
-    "most": {ENTAILMENT: ("all", "most"), NEUTRAL: ("some",)},
-    "some": {ENTAILMENT: ("all", "most", "some"), NEUTRAL: ()},
-}
-for _relations in _QUANTIFIERS.values():
-    _relations[CONTRADICTION] = ("none",)
-_QUANTIFIERS["none"] = {
-    ENTAILMENT: ("none",),
-    NEUTRAL: (),
-    CONTRADICTION: ("all", "most", "some"),
-}
-_HEADS = {
-    "adjective": "noun",
-    "object_adjective": "object",
-    "place": "verb",
-}
-_EXCHANGE = {
-    "noun": "object",
-    "object": "noun",
-    "adjective": "object_adjective",
-    "object_adjective": "adjective",
-}
-
-
-def _related(premise, hypothesis):
-    """The label of one set of counts against another."""
-    if premise <= hypothesis:
-        return ENTAILMENT
-    return NEUTRAL if premise & hypothesis else CONTRADICTION
-
-
-def _tree(word):
-    trees = (_NOUNS, _MOTIONS, _VOICES, _PLACES)
-    return next((tree for tree in trees if word in tree.parents), None)
-
-
-def _choices(hypothesis, slot, label):
-    """The words in a premise's slot that make for the label; None for none."""
-    word = hypothesis.get(slot)
-    if slot == "number" and word:
-        return [
-            other
-            for other, counts in _NUMBERS.items()
-            if _related(counts, _NUMBERS[word]) == label
-            and ("at most" in word or "at most" not in other)
-        ]
-    if word in _ANTONYMS:
-        return [None] if label == NEUTRAL else [_ANTONYMS[word]]
-    tree = _tree(word)
-    if tree is None:
-        return []
-    if label == CONTRADICTION:
-        words = tree.excluded(word)
-    else:
-        words = tree.wider(word)
-        if slot == "place":
-            words.append(None)
-        if slot == "verb":
-            words += (_VOICES if tree is _MOTIONS else _MOTIONS).parents
-    if tree is _NOUNS and "object" not in hypothesis:
-        # Animals don't sing.
-        return [word for word in words if word in _PEOPLE]
-    if tree is _NOUNS:
-        # Nobody chases oneself.
-        other = hypothesis[_EXCHANGE[slot]]
-        return [word for word in words if word in tree.excluded(other)]
-    return words
-
-
-class _PairWriter(SteadyRandom):
+class _PairWriter(Writer):
     """Writes scenes: dicts from slot ("noun", "verb", ...) to word."""
 
     def pair(self):
@@ -216,7 +68,7 @@ class _PairWriter(SteadyRandom):
             )
         )
         hypothesis = write()
-        label = self.pick(_LABELS)
+        label = self.pick(LABELS)
         premise, decided = write_premise(hypothesis, label)
         premise_words = self.sentence(premise, "a")
         words = self.sentence(hypothesis, "the")
@@ -225,7 +77,7 @@ class _PairWriter(SteadyRandom):
         for j, (_, slot) in enumerate(words):
             if slot in decided:
                 if slot not in premise_slots:
-                    slot = _HEADS[slot]
+                    slot = known.HEADS[slot]
                 alignments += [
                     (i, j)
                     for i, other in enumerate(premise_slots)
@@ -245,34 +97,34 @@ class _PairWriter(SteadyRandom):
     def scene(self, nouns, verbs):
         scene = {"noun": self.pick(nouns), "verb": self.pick(tuple(verbs))}
         if self.below(2):
-            scene["adjective"] = self.pick(_ADJECTIVES)
+            scene["adjective"] = self.pick(known.ADJECTIVES)
         if self.below(2):
-            scene["place"] = self.pick(tuple(_PLACES.parents))
+            scene["place"] = self.pick(tuple(known.PLACES.parents))
         return scene
 
     def event(self):
-        scene = self.scene(_PEOPLE, _MOTIONS.parents | _VOICES.parents)
+        scene = self.scene(known.PEOPLE, known.VERBS)
         kind = self.below(3)
         if kind == 0:
             scene["negated"] = True
         elif kind == 1:
-            scene["number"] = self.pick(tuple(_NUMBERS))
+            scene["number"] = self.pick(tuple(known.NUMBERS))
         return scene
 
     def action(self):
-        scene = self.scene(tuple(_NOUNS.parents), _ACTIONS)
-        scene["object"] = self.pick(_NOUNS.excluded(scene["noun"]))
+        scene = self.scene(tuple(known.NOUNS.parents), known.ACTIONS)
+        scene["object"] = self.pick(known.NOUNS.excluded(scene["noun"]))
         # There must be something that a premise can leave open.
-        scene.setdefault("place", self.pick(tuple(_PLACES.parents)))
+        scene.setdefault("place", self.pick(tuple(known.PLACES.parents)))
         if self.below(2):
-            scene["object_adjective"] = self.pick(_ADJECTIVES)
+            scene["object_adjective"] = self.pick(known.ADJECTIVES)
         scene["negated"] = not self.below(3)
         scene["passive"] = not self.below(2)
         return scene
 
     def quantity(self):
-        scene = self.scene(_PEOPLE, _MOTIONS.parents | _VOICES.parents)
-        scene["quantifier"] = self.pick(tuple(_QUANTIFIERS))
+        scene = self.scene(known.PEOPLE, known.VERBS)
+        scene["quantifier"] = self.pick(tuple(known.QUANTIFIERS))
         return scene
 
     def premise(self, hypothesis, label):
@@ -281,7 +133,7 @@ class _PairWriter(SteadyRandom):
         action = "object" in hypothesis
         if not action and "number" not in hypothesis and not self.below(3):
             wide = label == (ENTAILMENT if negated else CONTRADICTION)
-            narrower = _tree(hypothesis["verb"]).narrower(hypothesis["verb"])
+            narrower = tree_of(hypothesis["verb"]).narrower(hypothesis["verb"])
             if wide or (label == NEUTRAL and narrower):
                 scene = self.narrowed(hypothesis, ("noun", "adjective"))
                 if wide:
@@ -294,11 +146,11 @@ class _PairWriter(SteadyRandom):
         scene = hypothesis | {"negated": False}
         number = hypothesis.get("number", "")
         if "at most" not in number:
-            slots = ("noun", "verb", "object", *_HEADS)
+            slots = ("noun", "verb", "object", *known.HEADS)
             scene = self.narrowed(scene, slots)
         if number:
             scene["number"] = self.pick(
-                _choices(hypothesis, "number", ENTAILMENT)
+                choices_of(hypothesis, "number", ENTAILMENT)
             )
         if action:
             scene["passive"] = not self.below(2)
@@ -310,19 +162,21 @@ class _PairWriter(SteadyRandom):
             slots += ["number"]
         if "at most" in number:
             slots = ["number"]
-        slots = [slot for slot in slots if _choices(hypothesis, slot, label)]
+        slots = [slot for slot in slots if choices_of(hypothesis, slot, label)]
         if action and label == CONTRADICTION and self.below(2):
             decided = {"noun", "object"}
-            scene = {_EXCHANGE.get(slot, slot): scene[slot] for slot in scene}
+            scene = {
+                known.EXCHANGE.get(slot, slot): scene[slot] for slot in scene
+            }
         else:
             slot = self.pick(slots)
             decided = {slot}
-            scene[slot] = self.pick(_choices(hypothesis, slot, label))
+            scene[slot] = self.pick(choices_of(hypothesis, slot, label))
         return scene, decided | ({"verb"} if negated else set())
 
     def quantity_premise(self, hypothesis, label):
         quantifier = hypothesis["quantifier"]
-        choices = _QUANTIFIERS[quantifier][label]
+        choices = known.QUANTIFIERS[quantifier][label]
         if choices:
             scene = hypothesis | {"quantifier": self.pick(choices)}
             if scene["quantifier"] == "none":
@@ -331,13 +185,13 @@ class _PairWriter(SteadyRandom):
                 scene = self.narrowed(scene, ("verb", "place"))
             every = set(hypothesis) if label == ENTAILMENT else set()
             return scene, {"quantifier"} | every
-        words = _choices(hypothesis, "verb", NEUTRAL)
+        words = choices_of(hypothesis, "verb", NEUTRAL)
         if quantifier == "none":
             words = [
                 word
                 for word in words
-                if word not in _tree(hypothesis["verb"]).parents
-            ] + _tree(hypothesis["verb"]).narrower(hypothesis["verb"])
+                if word not in tree_of(hypothesis["verb"]).parents
+            ] + tree_of(hypothesis["verb"]).narrower(hypothesis["verb"])
         return hypothesis | {"verb": self.pick(words)}, {"verb"}
 
     def narrowed(self, scene, slots):
@@ -347,11 +201,13 @@ class _PairWriter(SteadyRandom):
             word = scene.get(slot)
             if self.below(2):
                 continue
-            if _tree(word):
-                scene[slot] = self.pick([word, *_tree(word).narrower(word)])
-            elif word is None and _HEADS.get(slot) in scene:
+            if tree_of(word):
+                scene[slot] = self.pick([word, *tree_of(word).narrower(word)])
+            elif word is None and known.HEADS.get(slot) in scene:
                 scene[slot] = self.pick(
-                    tuple(_PLACES.parents) if slot == "place" else _ADJECTIVES
+                    tuple(known.PLACES.parents)
+                    if slot == "place"
+                    else known.ADJECTIVES
                 )
         return scene
 
@@ -359,7 +215,7 @@ class _PairWriter(SteadyRandom):
         """A scene whose denial entails the denial of the one given."""
         scene = dict(scene)
         scene["verb"] = self.pick(
-            [scene["verb"], *_tree(scene["verb"]).wider(scene["verb"])]
+            [scene["verb"], *tree_of(scene["verb"]).wider(scene["verb"])]
         )
         if self.below(2):
             scene["place"] = None
@@ -384,7 +240,10 @@ class _PairWriter(SteadyRandom):
                 add("an" if article == "a" and vowel else article)
             if adjective:
                 add(adjective, adjective_slot)
-            add(_PLURALS.get(noun, noun + "s") if plural else noun, noun_slot)
+            add(
+                known.PLURALS.get(noun, noun + "s") if plural else noun,
+                noun_slot,
+            )
 
         plural = "quantifier" in scene or "number" in scene
         roles = [("noun", "adjective"), ("object", "object_adjective")]
@@ -398,14 +257,14 @@ class _PairWriter(SteadyRandom):
             add(self.pick(("not", "n't")), "verb")
         if scene.get("passive"):
             add("being")
-            add(_ACTIONS[scene["verb"]], "verb")
+            add(known.ACTIONS[scene["verb"]], "verb")
             add("by")
         else:
             add(scene["verb"], "verb")
         if "object" in scene:
             add_noun(*roles[1])
         if place := scene.get("place"):
-            add("" if _PLACES.parents[place] is None else "in the")
+            add("" if known.PLACES.parents[place] is None else "in the")
             add(place, "place")
         add(".")
         first, slot = words[0]

@@ -6,8 +6,8 @@ has the one that is best on its corpus in table 4, which table 3 repeats.
 """
 
 import dataclasses
-import importlib.resources
-import json
+
+from keras_selfattn.files import packaged_json
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,10 +43,9 @@ class Preset:
         return 5 if self.class_name == "SentenceClassifier" else 3
 
 
-_FILE = importlib.resources.files(__package__) / "presets.json"
 PRESETS = {
     name: Preset(**values)
-    for name, values in json.loads(_FILE.read_text(encoding="utf-8")).items()
+    for name, values in packaged_json(__package__, "presets.json").items()
 }
 
 

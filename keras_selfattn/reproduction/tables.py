@@ -5,8 +5,8 @@ of words, years) are left out.
 """
 
 import dataclasses
-import importlib.resources
-import json
+
+from keras_selfattn.files import packaged_json
 
 _PAPERS = ("lin2017", "chen2018", "parikh2016")
 
@@ -92,8 +92,7 @@ class Table:
 
 
 def _read(paper):
-    file = importlib.resources.files(__package__) / f"{paper}.json"
-    for values in json.loads(file.read_text(encoding="utf-8")):
+    for values in packaged_json(__package__, f"{paper}.json"):
         values["columns"] = tuple(Column(**v) for v in values["columns"])
         values["rows"] = tuple(Row(**row) for row in values["rows"])
         yield Table(

@@ -1,0 +1,42 @@
+"""What writes the generated corpora: draws by a seed, and joined tokens."""
+
+import random
+
+_ATTACHED = frozenset((",", ";", "!", ".", "...", "n't"))
+
+
+class Writer:
+    """Draws that are the same in all versions of Python.
+
+    Python promises that for `random.Random.random` alone.
+    """
+
+    def __init__(self, seed):
+        self._random = random.Random(seed).random
+
+    def below(self, limit):
+        return int(self._random() * limit)
+
+    def pick(self, choices):
+        return choices[self.below(len(choices))]
+
+    def shuffle(self, items):
+        for last in range(len(items) - 1, 0, -1):
+            other = self.below(last + 1)
+            items[last], items[other] = items[other], items[last]
+
+
+def join_tokens(tokens):
+    """The text whose Penn Treebank tokens these are."""
+    return "".join(
+        token if token in _ATTACHED or not i else " " + token
+        for i, token in enumerate(tokens)
+    )
+
+
+def check_numbers(**arguments):
+    for name, value in arguments.items():
+        if not isinstance(value, int) or value < 0:
+            raise ValueError(
+                f"`{name}` must be an integer of 0 or more. Received: {value!r}"
+            )
