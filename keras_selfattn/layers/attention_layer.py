@@ -1,9 +1,10 @@
 from keras import ops
 
 from keras_selfattn.layers.kernel_layer import KernelLayer
+from keras_selfattn.layers.scoring_layer import ScoringLayer
 
 
-class AttentionLayer(KernelLayer):
+class AttentionLayer(ScoringLayer, KernelLayer):
     """A layer whose attention is right under every dtype policy.
 
     float16 holds numbers up to 65,504, which hidden units, and much sooner

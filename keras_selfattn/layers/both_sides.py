@@ -3,12 +3,13 @@ import keras
 from keras_selfattn.layers.pairs import pair
 from keras_selfattn.layers.pairs import pair_of_masks
 from keras_selfattn.layers.penalty_layer import PenaltyLayer
+from keras_selfattn.layers.scoring_layer import ScoringLayer
 
 _NAMES = ("left", "right")
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class BothSides(PenaltyLayer, keras.layers.Wrapper):
+class BothSides(PenaltyLayer, ScoringLayer, keras.layers.Wrapper):
     """One layer, with one set of weights, on both sentences of a pair.
 
     A penalty of the layer is added to the loss once for each side.
@@ -60,9 +61,6 @@ class BothSides(PenaltyLayer, keras.layers.Wrapper):
             results.append(self.layer(side, **kwargs))
         return tuple(results)
 
-    def compute_mask(self, inputs, mask=None):
-        return None
-
     def compute_output_shape(self, input_shape):
         return tuple(map(self.layer.compute_output_shape, input_shape))
 
@@ -73,6 +71,3 @@ class BothSides(PenaltyLayer, keras.layers.Wrapper):
         layer = dict(config["layer"])
         layer.pop("build_config", None)
         return super().from_config({**config, "layer": layer}, custom_objects)
-
-    def compute_output_spec(self, *args, **kwargs):
-        return keras.Operation.compute_output_spec(self, *args, **kwargs)

@@ -11,7 +11,7 @@ class CharacterCNN(KernelLayer):
     """Word vectors from characters: convolutions and a maximum.
 
     Inputs are the character ids of the words of a sentence. For each kernel
-    size `k`, a window of `k` characters slides over a word, centred on each
+    size `k`, a window of `k` characters slides over a word, centered on each
     of its characters, with zeros beyond the word's ends:
 
     `outputs = max over the characters of
@@ -77,14 +77,7 @@ class CharacterCNN(KernelLayer):
             embedding_dim, "embedding_dim"
         )
         self.filters = validation.positive_integer(filters, "filters")
-        self.kernel_sizes = validation.positive_integers(
-            kernel_sizes, "kernel_sizes"
-        )
-        if not self.kernel_sizes:
-            raise ValueError(
-                "`kernel_sizes` must hold at least one size. "
-                f"Received: kernel_sizes={kernel_sizes!r}"
-            )
+        self.kernel_sizes = validation.widths(kernel_sizes, "kernel_sizes")
         # Set to False where the ops that it takes are not known, as by the
         # converters to other formats.
         self.encodes_words_once = True
@@ -144,13 +137,10 @@ class CharacterCNN(KernelLayer):
         return (*input_shape[:2], self.filters * len(self.kernel_sizes))
 
     def get_config(self):
-        config = super().get_config()
-        config.update(
-            {
-                "vocabulary_size": self.vocabulary_size,
-                "embedding_dim": self.embedding_dim,
-                "filters": self.filters,
-                "kernel_sizes": self.kernel_sizes,
-            }
-        )
-        return config
+        return {
+            **super().get_config(),
+            "vocabulary_size": self.vocabulary_size,
+            "embedding_dim": self.embedding_dim,
+            "filters": self.filters,
+            "kernel_sizes": self.kernel_sizes,
+        }

@@ -91,8 +91,8 @@ class DecomposableAttention(FeedForwardLayer):
         **kwargs,
     ):
         super().__init__(dropout=dropout, seed=seed, **kwargs)
-        self.attend_units = self.layer_widths(attend_units, "attend_units")
-        self.compare_units = self.layer_widths(compare_units, "compare_units")
+        self.attend_units = validation.widths(attend_units, "attend_units")
+        self.compare_units = validation.widths(compare_units, "compare_units")
 
     def build(self, input_shape):
         axes = ("batch", "steps", "features")
@@ -153,24 +153,13 @@ class DecomposableAttention(FeedForwardLayer):
         by_hypothesis = masked_softmax(logits, mask, axis=1)
         return by_premise, ops.transpose(by_hypothesis, (0, 2, 1))
 
-    def compute_mask(self, inputs, mask=None):
-        # The steps are summed up: nothing is left to mask.
-        return None
-
     def compute_output_shape(self, input_shape):
         premise, _ = input_shape
         return (premise[0], 2 * self.compare_units[-1])
 
-    def compute_output_spec(self, *args, **kwargs):
-        # Traced, because the scores are float32 under every dtype policy.
-        return keras.Operation.compute_output_spec(self, *args, **kwargs)
-
     def get_config(self):
-        config = super().get_config()
-        config.update(
-            {
-                "attend_units": self.attend_units,
-                "compare_units": self.compare_units,
-            }
-        )
-        return config
+        return {
+            **super().get_config(),
+            "attend_units": self.attend_units,
+            "compare_units": self.compare_units,
+        }

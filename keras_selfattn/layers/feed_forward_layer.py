@@ -22,17 +22,6 @@ class FeedForwardLayer(AttentionLayer):
         if self.dropout:
             self.seed_generator = keras.random.SeedGenerator(seed)
 
-    @staticmethod
-    def layer_widths(units, name):
-        """A tuple of widths, or `ValueError` where there is not even one."""
-        units = validation.positive_integers(units, name)
-        if not units:
-            raise ValueError(
-                f"`{name}` must hold the width of at least one layer. "
-                f"Received: {name}={units!r}"
-            )
-        return units
-
     def add_network(self, name, features, units):
         """The kernels and biases of a network, one pair a ReLU layer."""
         kernels, biases = [], []
@@ -55,6 +44,8 @@ class FeedForwardLayer(AttentionLayer):
         return inputs
 
     def get_config(self):
-        config = super().get_config()
-        config.update({"dropout": self.dropout, "seed": self.seed})
-        return config
+        return {
+            **super().get_config(),
+            "dropout": self.dropout,
+            "seed": self.seed,
+        }

@@ -89,6 +89,4 @@ class GatedEncoder(KernelLayer):
         return (*left[:2], self.units)
 
     def get_config(self):
-        config = super().get_config()
-        config.update({"units": self.units})
-        return config
+        return {**super().get_config(), "units": self.units}

@@ -188,27 +188,17 @@ class GeneralizedPooling(PenaltyLayer, AttentionLayer):
         if self.embedding_regularizer is not None:
             self.add_loss(self.embedding_regularizer(embedding))
 
-    def compute_mask(self, inputs, mask=None):
-        # The steps are summed up: nothing is left to mask.
-        return None
-
     def compute_output_shape(self, input_shape):
         return (input_shape[0], self.num_heads, input_shape[-1])
 
-    def compute_output_spec(self, *args, **kwargs):
-        # Traced, because the scores are float32 under every dtype policy.
-        return keras.Operation.compute_output_spec(self, *args, **kwargs)
-
     def get_config(self):
-        config = super().get_config()
-        config.update(
-            {
-                "attention_dim": self.attention_dim,
-                "num_heads": self.num_heads,
-                "activation": keras.activations.serialize(self.activation),
-                "use_bias": self.use_bias,
-            }
-        )
+        config = {
+            **super().get_config(),
+            "attention_dim": self.attention_dim,
+            "num_heads": self.num_heads,
+            "activation": keras.activations.serialize(self.activation),
+            "use_bias": self.use_bias,
+        }
         for subject in ("parameter", "attention", "embedding"):
             key = f"{subject}_regularizer"
             config[key] = keras.regularizers.serialize(getattr(self, key))

@@ -81,7 +81,7 @@ class IntraSentenceAttention(FeedForwardLayer):
         **kwargs,
     ):
         super().__init__(dropout=dropout, seed=seed, **kwargs)
-        self.attention_units = self.layer_widths(
+        self.attention_units = validation.widths(
             attention_units, "attention_units"
         )
         self.max_distance = validation.positive_integer(
@@ -143,16 +143,9 @@ class IntraSentenceAttention(FeedForwardLayer):
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], 2 * input_shape[-1])
 
-    def compute_output_spec(self, *args, **kwargs):
-        # Traced, because the scores are float32 under every dtype policy.
-        return keras.Operation.compute_output_spec(self, *args, **kwargs)
-
     def get_config(self):
-        config = super().get_config()
-        config.update(
-            {
-                "attention_units": self.attention_units,
-                "max_distance": self.max_distance,
-            }
-        )
-        return config
+        return {
+            **super().get_config(),
+            "attention_units": self.attention_units,
+            "max_distance": self.max_distance,
+        }

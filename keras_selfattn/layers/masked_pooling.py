@@ -1,14 +1,14 @@
-import keras
 from keras import ops
 
 from keras_selfattn.layers import validation
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
+from keras_selfattn.layers.scoring_layer import ScoringLayer
 
 _AXES = ("batch", "steps", "features")
 
 
-class MaskedPooling(keras.layers.Layer):
+class MaskedPooling(ScoringLayer):
     """A pooling of `(batch, n, D)` over the steps that the mask keeps.
 
     Subclasses say how to `pool` and which share each step has in the result.
@@ -37,12 +37,5 @@ class MaskedPooling(keras.layers.Layer):
         """The share `(batch, n)` of each step in the result."""
         raise NotImplementedError
 
-    def compute_mask(self, inputs, mask=None):
-        return None
-
     def compute_output_shape(self, input_shape):
         return (input_shape[0], input_shape[-1])
-
-    def compute_output_spec(self, *args, **kwargs):
-        # Traced, because the shares are float32 under every dtype policy.
-        return keras.Operation.compute_output_spec(self, *args, **kwargs)

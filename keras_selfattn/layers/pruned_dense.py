@@ -136,13 +136,10 @@ class PrunedDense(KernelLayer):
         return shapes[0] if len(shapes) == 1 else tuple(shapes)
 
     def get_config(self):
-        config = super().get_config()
-        config.update(
-            {
-                "row_units": self.row_units,
-                "column_units": self.column_units,
-                "activation": keras.activations.serialize(self.activation),
-                "use_bias": self.use_bias,
-            }
-        )
-        return config
+        return {
+            **super().get_config(),
+            "row_units": self.row_units,
+            "column_units": self.column_units,
+            "activation": keras.activations.serialize(self.activation),
+            "use_bias": self.use_bias,
+        }

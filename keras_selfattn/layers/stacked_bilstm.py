@@ -77,9 +77,7 @@ class StackedBiLSTM(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         units = [units] if isinstance(units, int) else units
-        self.units = validation.positive_integers(units, "units")
-        if not self.units:
-            raise ValueError("`units` must name at least one layer.")
+        self.units = validation.widths(units, "units")
         self.shortcut = shortcut
         self.dropout = validation.fraction(dropout, "dropout")
         self.implementation = _implementation(implementation, use_cudnn)
@@ -162,18 +160,15 @@ class StackedBiLSTM(keras.layers.Layer):
         return (*input_shape[:-1], 2 * self.units[-1])
 
     def get_config(self):
-        config = super().get_config()
-        config.update(
-            {
-                "units": list(self.units),
-                "shortcut": self.shortcut,
-                "dropout": self.dropout,
-                "use_cudnn": self.use_cudnn,
-                "seed": self.seed,
-                "implementation": self.implementation,
-            }
-        )
-        return config
+        return {
+            **super().get_config(),
+            "units": list(self.units),
+            "shortcut": self.shortcut,
+            "dropout": self.dropout,
+            "use_cudnn": self.use_cudnn,
+            "seed": self.seed,
+            "implementation": self.implementation,
+        }
 
 
 def _implementation(implementation, use_cudnn):

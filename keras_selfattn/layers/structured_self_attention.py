@@ -131,27 +131,16 @@ class StructuredSelfAttention(PenaltyLayer, AttentionLayer):
         logits = ops.transpose(steps.unpack(logits), (0, 2, 1))
         return masked_softmax(logits, ops.expand_dims(mask, 1), axis=-1)
 
-    def compute_mask(self, inputs, mask=None):
-        # The steps are summed up: nothing is left to mask.
-        return None
-
     def compute_output_shape(self, input_shape):
         return (input_shape[0], self.num_heads, input_shape[-1])
 
-    def compute_output_spec(self, *args, **kwargs):
-        # Traced, because the scores are float32 under every dtype policy.
-        return keras.Operation.compute_output_spec(self, *args, **kwargs)
-
     def get_config(self):
-        config = super().get_config()
-        config.update(
-            {
-                "attention_dim": self.attention_dim,
-                "num_heads": self.num_heads,
-                "use_bias": self.use_bias,
-                "attention_regularizer": keras.regularizers.serialize(
-                    self.attention_regularizer
-                ),
-            }
-        )
-        return config
+        return {
+            **super().get_config(),
+            "attention_dim": self.attention_dim,
+            "num_heads": self.num_heads,
+            "use_bias": self.use_bias,
+            "attention_regularizer": keras.regularizers.serialize(
+                self.attention_regularizer
+            ),
+        }

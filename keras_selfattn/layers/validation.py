@@ -21,6 +21,17 @@ def positive_integers(values, name):
     return tuple(positive_integer(value, name) for value in values)
 
 
+def widths(values, name):
+    """The same, of one integer or more."""
+    found = positive_integers(values, name)
+    if not found:
+        raise ValueError(
+            f"`{name}` must hold at least one integer. "
+            f"Received: {name}={values!r}"
+        )
+    return found
+
+
 def fraction(value, name):
     """The value as a float, or `ValueError` unless 0 <= value < 1."""
     if not isinstance(value, (int, float)) or not 0 <= value < 1:
