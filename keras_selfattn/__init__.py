@@ -39,6 +39,7 @@ __getattr__, __dir__ = at_first_use(
         "text",
         "training",
         "tuning",
+        "validation",
         "visualization",
         "zoo",
     ),

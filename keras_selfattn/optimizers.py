@@ -31,6 +31,7 @@ import keras
 import tensorflow as tf
 from keras import ops
 
+from keras_selfattn import validation
 from keras_selfattn.private_names import Clipping
 from keras_selfattn.private_names import slot
 from keras_selfattn.private_names import xla_is_compiling
@@ -326,9 +327,4 @@ def defaults(name):
 
 
 def _get_class(name):
-    if not isinstance(name, str) or name not in OPTIMIZERS:
-        raise ValueError(
-            f"The optimizer must be one of {', '.join(OPTIMIZERS)}. "
-            f"Received: {name!r}"
-        )
-    return OPTIMIZERS[name]
+    return OPTIMIZERS[validation.one_of(name, OPTIMIZERS, "optimizer")]

@@ -11,6 +11,7 @@ ROOT = pathlib.Path(keras_selfattn.__file__).parent
 ROOMS = (
     "first_use",
     "private_names",
+    "validation",
     "files",
     "streams",
     "labels",

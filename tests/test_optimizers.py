@@ -440,7 +440,7 @@ def test_config_is_that_of_keras(name):
 
 
 def test_unknown_names_are_answered_with_the_known_ones():
-    with pytest.raises(ValueError, match="sgd, adam, adagrad.*'lion'"):
+    with pytest.raises(ValueError, match="'sgd', 'adam', 'adagrad'.*'lion'"):
         optimizers.get("lion")
 
 

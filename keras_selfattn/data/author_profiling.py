@@ -4,6 +4,7 @@ import pathlib
 import re
 from xml.parsers import expat
 
+from keras_selfattn import validation
 from keras_selfattn.data.checked_texts import MAX_BAD_RATE
 from keras_selfattn.data.checked_texts import CheckedTexts
 from keras_selfattn.data.checked_texts import Row
@@ -57,11 +58,7 @@ class AuthorProfiling(CheckedTexts):
 
     def __init__(self, path, label="age_group", max_bad_rate=MAX_BAD_RATE):
         super().__init__(label is not None, None, max_bad_rate)
-        if label is not None and label not in _LABELS:
-            raise ValueError(
-                f"`label` must be one of {', '.join(_LABELS)}, or None. "
-                f"Received: {label!r}"
-            )
+        validation.one_of(label, (*_LABELS, None), "label")
         self.path = pathlib.Path(path)
         if not self.path.is_dir():
             raise ValueError(

@@ -7,6 +7,7 @@ import zlib
 import numpy as np
 import tensorflow as tf
 
+from keras_selfattn import validation
 from keras_selfattn.data.encoding import SIZES
 from keras_selfattn.data.encoding import encode
 from keras_selfattn.data.plan import BOUNDARIES
@@ -207,11 +208,7 @@ class EncodedDataset:
                 start = end
 
     def _plan(self, batch_size, boundaries, shuffle, seed, drop_remainder):
-        if not isinstance(batch_size, int) or batch_size < 1:
-            raise ValueError(
-                "`batch_size` must be a positive integer. "
-                f"Received: {batch_size!r}"
-            )
+        validation.integer(batch_size, "batch_size")
         boundaries = BOUNDARIES if boundaries is None else tuple(boundaries)
         if not boundaries or (np.diff((0, *boundaries)) <= 0).any():
             raise ValueError(

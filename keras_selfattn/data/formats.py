@@ -2,6 +2,7 @@
 
 import pathlib
 
+from keras_selfattn import validation
 from keras_selfattn.data.author_profiling import AuthorProfiling
 from keras_selfattn.data.checked_texts import MAX_BAD_RATE
 from keras_selfattn.data.corpus import Corpus
@@ -85,11 +86,7 @@ def open_corpus(
     columns = {"text": text, "label": label, "text_pair": text_pair}
     if format is None:
         format = guess_format(path, any(columns.values()))
-    if format not in FORMATS:
-        raise ValueError(
-            f"`format` must be one of {', '.join(FORMATS)}. "
-            f"Received: {format!r}"
-        )
+    validation.one_of(format, FORMATS, "format")
     if format == RECORDS:
         _refuse(format, path, split=split)
         return Corpus(

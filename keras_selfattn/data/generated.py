@@ -42,7 +42,6 @@ disagree on periods before the last one.
 import typing
 
 from keras_selfattn.data.writer import Writer
-from keras_selfattn.data.writer import check_numbers
 from keras_selfattn.data.writer import join_tokens
 from keras_selfattn.files import packaged_json
 
@@ -176,7 +175,7 @@ class _ReviewWriter(Writer):
         self.shuffle(sentences)
         return sentences
 
-    def review(self):
+    def write(self):
         value = self.pick(_VALUES)
         while True:
             self.start_review()
@@ -238,6 +237,4 @@ def generate_reviews(size, seed=0):
     >>> [review.tokens[position] for position in review.deciding]
     ["n't", 'very', 'enjoyable']
     """
-    check_numbers(size=size, seed=seed)
-    writer = _ReviewWriter(seed)
-    return (writer.review() for _ in range(size))
+    return _ReviewWriter.stream(size, seed)

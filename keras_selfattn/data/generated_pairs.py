@@ -30,7 +30,6 @@ from keras_selfattn.data.word_relations import NEUTRAL
 from keras_selfattn.data.word_relations import choices_of
 from keras_selfattn.data.word_relations import tree_of
 from keras_selfattn.data.writer import Writer
-from keras_selfattn.data.writer import check_numbers
 from keras_selfattn.data.writer import join_tokens
 
 
@@ -59,7 +58,7 @@ class GeneratedPair(typing.NamedTuple):
 class _PairWriter(Writer):
     """Writes scenes: dicts from slot ("noun", "verb", ...) to word."""
 
-    def pair(self):
+    def write(self):
         write, write_premise = self.pick(
             (
                 (self.event, self.premise),
@@ -302,6 +301,4 @@ def generate_pairs(size, seed=0):
     poodle horse
     horse poodle
     """
-    check_numbers(size=size, seed=seed)
-    writer = _PairWriter(seed)
-    return (writer.pair() for _ in range(size))
+    return _PairWriter.stream(size, seed)

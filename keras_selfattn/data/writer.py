@@ -2,6 +2,8 @@
 
 import random
 
+from keras_selfattn import validation
+
 _ATTACHED = frozenset((",", ";", "!", ".", "...", "n't"))
 
 
@@ -13,6 +15,17 @@ class Writer:
 
     def __init__(self, seed):
         self._random = random.Random(seed).random
+
+    @classmethod
+    def stream(cls, size, seed):
+        """What a new writer writes, so many times."""
+        writer = cls(validation.integer(seed, "seed", least=0))
+        size = validation.integer(size, "size", least=0)
+        return (writer.write() for _ in range(size))
+
+    def write(self):
+        """The next text, with all that is known of it."""
+        raise NotImplementedError
 
     def below(self, limit):
         return int(self._random() * limit)
@@ -32,11 +45,3 @@ def join_tokens(tokens):
         token if token in _ATTACHED or not i else " " + token
         for i, token in enumerate(tokens)
     )
-
-
-def check_numbers(**arguments):
-    for name, value in arguments.items():
-        if not isinstance(value, int) or value < 0:
-            raise ValueError(
-                f"`{name}` must be an integer of 0 or more. Received: {value!r}"
-            )

@@ -1,8 +1,9 @@
 import keras
 from keras import ops
 
+from keras_selfattn import validation
 from keras_selfattn.layers import padding
-from keras_selfattn.layers import validation
+from keras_selfattn.layers import shapes
 from keras_selfattn.layers.kernel_layer import KernelLayer
 
 
@@ -70,20 +71,18 @@ class CharacterCNN(KernelLayer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        self.vocabulary_size = validation.positive_integer(
+        self.vocabulary_size = validation.integer(
             vocabulary_size, "vocabulary_size"
         )
-        self.embedding_dim = validation.positive_integer(
-            embedding_dim, "embedding_dim"
-        )
-        self.filters = validation.positive_integer(filters, "filters")
+        self.embedding_dim = validation.integer(embedding_dim, "embedding_dim")
+        self.filters = validation.integer(filters, "filters")
         self.kernel_sizes = validation.widths(kernel_sizes, "kernel_sizes")
         # Set to False where the ops that it takes are not known, as by the
         # converters to other formats.
         self.encodes_words_once = True
 
     def build(self, input_shape):
-        validation.rank(input_shape, ("batch", "steps", "characters"), self)
+        shapes.rank(input_shape, ("batch", "steps", "characters"), self)
         self.embeddings = self.add_weight(
             name="embeddings",
             shape=(self.vocabulary_size, self.embedding_dim),

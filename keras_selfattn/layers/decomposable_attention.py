@@ -1,7 +1,8 @@
 import keras
 from keras import ops
 
-from keras_selfattn.layers import validation
+from keras_selfattn import validation
+from keras_selfattn.layers import shapes
 from keras_selfattn.layers.feed_forward_layer import FeedForwardLayer
 from keras_selfattn.layers.masking import masked_softmax
 from keras_selfattn.layers.masking import validate_mask
@@ -97,7 +98,7 @@ class DecomposableAttention(FeedForwardLayer):
     def build(self, input_shape):
         axes = ("batch", "steps", "features")
         premise, _ = pair_of_shapes(input_shape, axes, _NAMES, self)
-        features = validation.static_axis(premise, -1, "features", self)
+        features = shapes.static_axis(premise, -1, "features", self)
         self.attend = self.add_network("attend", features, self.attend_units)
         self.compare = self.add_network(
             "compare", 2 * features, self.compare_units

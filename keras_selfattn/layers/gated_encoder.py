@@ -1,7 +1,8 @@
 import keras
 from keras import ops
 
-from keras_selfattn.layers import validation
+from keras_selfattn import validation
+from keras_selfattn.layers import shapes
 from keras_selfattn.layers.kernel_layer import KernelLayer
 from keras_selfattn.layers.pairs import pair
 from keras_selfattn.layers.pairs import pair_of_shapes
@@ -51,13 +52,13 @@ class GatedEncoder(KernelLayer):
 
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
-        self.units = validation.positive_integer(units, "units")
+        self.units = validation.integer(units, "units")
 
     def build(self, input_shape):
         axes = ("batch", "rows", "features")
         left, right = pair_of_shapes(input_shape, axes, _NAMES, self)
-        rows = validation.static_axis(left, 1, "rows", self)
-        features = validation.static_axis(left, -1, "features", self)
+        rows = shapes.static_axis(left, 1, "rows", self)
+        features = shapes.static_axis(left, -1, "features", self)
         if tuple(left[1:]) != tuple(right[1:]):
             raise ValueError(
                 "GatedEncoder takes two inputs with the same rows and "

@@ -1,7 +1,8 @@
 import keras
 from keras import ops
 
-from keras_selfattn.layers import validation
+from keras_selfattn import validation
+from keras_selfattn.layers import shapes
 from keras_selfattn.layers.feed_forward_layer import FeedForwardLayer
 from keras_selfattn.layers.masking import masked_softmax
 from keras_selfattn.layers.masking import validate_mask
@@ -84,13 +85,11 @@ class IntraSentenceAttention(FeedForwardLayer):
         self.attention_units = validation.widths(
             attention_units, "attention_units"
         )
-        self.max_distance = validation.positive_integer(
-            max_distance, "max_distance"
-        )
+        self.max_distance = validation.integer(max_distance, "max_distance")
 
     def build(self, input_shape):
-        validation.rank(input_shape, ("batch", "steps", "features"), self)
-        features = validation.static_axis(input_shape, -1, "features", self)
+        shapes.rank(input_shape, ("batch", "steps", "features"), self)
+        features = shapes.static_axis(input_shape, -1, "features", self)
         self.attention = self.add_network(
             "attention", features, self.attention_units
         )

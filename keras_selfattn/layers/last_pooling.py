@@ -1,7 +1,7 @@
 import keras
 from keras import ops
 
-from keras_selfattn.layers import validation
+from keras_selfattn.layers import shapes
 from keras_selfattn.layers.masked_pooling import MaskedPooling
 from keras_selfattn.layers.masking import zero_masked
 
@@ -43,7 +43,7 @@ class LastPooling(MaskedPooling):
 
     def build(self, input_shape):
         super().build(input_shape)
-        features = validation.static_axis(input_shape, -1, "features", self)
+        features = shapes.static_axis(input_shape, -1, "features", self)
         if features % 2:
             raise ValueError(
                 "LastPooling takes an even number of features, a forward and "

@@ -1,7 +1,7 @@
 import keras
 from keras import ops
 
-from keras_selfattn.layers import validation
+from keras_selfattn import validation
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
 

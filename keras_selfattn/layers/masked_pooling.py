@@ -1,6 +1,6 @@
 from keras import ops
 
-from keras_selfattn.layers import validation
+from keras_selfattn.layers import shapes
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
 from keras_selfattn.layers.scoring_layer import ScoringLayer
@@ -19,7 +19,7 @@ class MaskedPooling(ScoringLayer):
         self.supports_masking = True
 
     def build(self, input_shape):
-        validation.rank(input_shape, _AXES, self)
+        shapes.rank(input_shape, _AXES, self)
 
     def call(self, inputs, mask=None, return_attention_scores=False):
         mask = validate_mask(mask, inputs)

@@ -1,7 +1,5 @@
 """Checks of layers that take a pair of inputs."""
 
-from keras_selfattn.layers import validation
-
 
 def pair(values, names, layer):
     """The two values, or `ValueError` unless they are a list or tuple of two.
@@ -37,7 +35,7 @@ def pair_of_shapes(input_shape, axes, names, layer):
     """
     shapes = pair(input_shape, names, layer)
     for shape in shapes:
-        validation.rank(shape, axes, layer)
+        shapes.rank(shape, axes, layer)
     for axis in (0, -1):
         sizes = {shape[axis] for shape in shapes} - {None}
         if len(sizes) > 1:

@@ -1,7 +1,8 @@
 import keras
 from keras import ops
 
-from keras_selfattn.layers import validation
+from keras_selfattn import validation
+from keras_selfattn.layers import shapes
 from keras_selfattn.layers.kernel_layer import KernelLayer
 
 
@@ -77,18 +78,16 @@ class PrunedDense(KernelLayer):
             )
         self.row_units = self.column_units = None
         if row_units is not None:
-            self.row_units = validation.positive_integer(row_units, "row_units")
+            self.row_units = validation.integer(row_units, "row_units")
         if column_units is not None:
-            self.column_units = validation.positive_integer(
-                column_units, "column_units"
-            )
+            self.column_units = validation.integer(column_units, "column_units")
         self.activation = keras.activations.get(activation)
         self.use_bias = use_bias
 
     def build(self, input_shape):
-        validation.rank(input_shape, ("batch", "rows", "columns"), self)
-        rows = validation.static_axis(input_shape, 1, "rows", self)
-        columns = validation.static_axis(input_shape, 2, "columns", self)
+        shapes.rank(input_shape, ("batch", "rows", "columns"), self)
+        rows = shapes.static_axis(input_shape, 1, "rows", self)
+        columns = shapes.static_axis(input_shape, 2, "columns", self)
         if self.row_units is not None:
             self.row_kernel, self.row_bias = self.add_units(
                 "row", rows, columns, self.row_units

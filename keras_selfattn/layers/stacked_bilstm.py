@@ -1,8 +1,9 @@
 import keras
 from keras import ops
 
+from keras_selfattn import validation
 from keras_selfattn.layers import padding
-from keras_selfattn.layers import validation
+from keras_selfattn.layers import shapes
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
 
@@ -111,8 +112,8 @@ class StackedBiLSTM(keras.layers.Layer):
         return _IMPLEMENTATIONS[self.implementation]
 
     def build(self, input_shape):
-        validation.rank(input_shape, ("batch", "steps", "features"), self)
-        features = validation.static_axis(input_shape, -1, "features", self)
+        shapes.rank(input_shape, ("batch", "steps", "features"), self)
+        features = shapes.static_axis(input_shape, -1, "features", self)
         width = features
         for layer, units in zip(self.directions, self.units, strict=True):
             if not layer.built:
@@ -180,11 +181,7 @@ def _implementation(implementation, use_cudnn):
                 f"Received: use_cudnn={use_cudnn!r}"
             )
         return known[use_cudnn]
-    if implementation not in _IMPLEMENTATIONS:
-        raise ValueError(
-            f"`implementation` must be one of {', '.join(_IMPLEMENTATIONS)}. "
-            f"Received: implementation={implementation!r}"
-        )
+    validation.one_of(implementation, _IMPLEMENTATIONS, "implementation")
     if use_cudnn not in ("auto", _IMPLEMENTATIONS[implementation]):
         raise ValueError(
             "`use_cudnn` is the older name of `implementation`: expected one "

@@ -1,7 +1,8 @@
 import keras
 from keras import ops
 
-from keras_selfattn.layers import validation
+from keras_selfattn import validation
+from keras_selfattn.layers import shapes
 from keras_selfattn.layers.attention_layer import AttentionLayer
 from keras_selfattn.layers.masking import masked_softmax
 from keras_selfattn.layers.masking import validate_mask
@@ -80,18 +81,16 @@ class StructuredSelfAttention(PenaltyLayer, AttentionLayer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        self.attention_dim = validation.positive_integer(
-            attention_dim, "attention_dim"
-        )
-        self.num_heads = validation.positive_integer(num_heads, "num_heads")
+        self.attention_dim = validation.integer(attention_dim, "attention_dim")
+        self.num_heads = validation.integer(num_heads, "num_heads")
         self.use_bias = use_bias
         self.attention_regularizer = keras.regularizers.get(
             attention_regularizer
         )
 
     def build(self, input_shape):
-        validation.rank(input_shape, ("batch", "steps", "features"), self)
-        features = validation.static_axis(input_shape, -1, "features", self)
+        shapes.rank(input_shape, ("batch", "steps", "features"), self)
+        features = shapes.static_axis(input_shape, -1, "features", self)
         self.hidden_kernel = self.add_kernel(
             "hidden_kernel", (features, self.attention_dim)
         )

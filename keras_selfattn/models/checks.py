@@ -1,6 +1,6 @@
 """What each argument of a classifier may be, by itself."""
 
-from keras_selfattn.layers import validation
+from keras_selfattn import validation
 from keras_selfattn.regularizers import validate_factor
 
 # What must be an integer of 1 or more, a finite number of 0 or more, a share,
@@ -41,20 +41,10 @@ def of_scope(scope):
     return values
 
 
-def one_of(value, choices, name):
-    """The value, or `ValueError` unless it is one of the choices."""
-    if value not in choices:
-        raise ValueError(
-            f"`{name}` must be one of {', '.join(map(repr, choices))}. "
-            f"Received: {name}={value!r}"
-        )
-    return value
-
-
 def _factor_or_none(value, name):
     if value is not None or name != "initializer_stddev":
         validate_factor(value, name)
 
 
 def _switch(value, name):
-    one_of(value, (True, False), name)
+    validation.one_of(value, (True, False), name)

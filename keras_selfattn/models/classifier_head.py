@@ -3,8 +3,7 @@
 import keras
 
 from keras_selfattn import layers
-from keras_selfattn.layers import validation
-from keras_selfattn.models.checks import one_of
+from keras_selfattn import validation
 
 
 class ClassifierHead:
@@ -24,7 +23,9 @@ class ClassifierHead:
 
     def __init__(self, num_classes, activation, l2=0.0, stddev=None):
         # Whoever reads the outputs takes them for one of the two.
-        self.activation = one_of(activation, ("softmax", None), "activation")
+        self.activation = validation.one_of(
+            activation, ("softmax", None), "activation"
+        )
         self.num_classes = num_classes
         self.l2 = l2
         self.stddev = stddev
@@ -44,7 +45,7 @@ class ClassifierHead:
         units = [units] if isinstance(units, int) else units
         below = features
         for number, width in enumerate(
-            validation.positive_integers(units, name), start=1
+            validation.integers(units, name), start=1
         ):
             if number > 1 and shortcut:
                 below = keras.layers.Concatenate(name=f"shortcut_{number}")(

@@ -1,7 +1,7 @@
 import keras
 
 from keras_selfattn import layers
-from keras_selfattn.layers import validation
+from keras_selfattn import validation
 from keras_selfattn.models import checks
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.classifier_head import ClassifierHead
@@ -110,7 +110,7 @@ class DecomposableClassifier(Classifier):
             return keras.initializers.RandomNormal(0.0, initializer_stddev)
 
         for name in ("attend_units", "compare_units"):
-            validation.positive_integers(config[name], name)
+            validation.integers(config[name], name)
 
         # === Layers ===
         words = Words(config)

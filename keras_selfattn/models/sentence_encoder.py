@@ -3,8 +3,7 @@
 from keras import ops
 
 from keras_selfattn import layers
-from keras_selfattn.layers import validation
-from keras_selfattn.models.checks import one_of
+from keras_selfattn import validation
 from keras_selfattn.regularizers import HeadDiversity
 from keras_selfattn.regularizers import Orthogonality
 
@@ -24,7 +23,7 @@ def make_encoder(arguments):
         arguments: Dictionary of a classifier's arguments.
     """
     units = arguments["units"]
-    if one_of(arguments["encoder"], ENCODERS, "encoder") == "bilstm":
+    if validation.one_of(arguments["encoder"], ENCODERS, "encoder") == "bilstm":
         return layers.StackedBiLSTM(
             units,
             dropout=arguments["encoder_dropout"],
@@ -38,7 +37,7 @@ def make_encoder(arguments):
         )
     return layers.MaskedConv1D(
         units,
-        validation.positive_integer(arguments["kernel_size"], "kernel_size"),
+        validation.integer(arguments["kernel_size"], "kernel_size"),
         activation="relu",
         dropout=arguments["encoder_dropout"],
         name="convolution",
@@ -51,7 +50,7 @@ def make_pooling(arguments):
     Args:
         arguments: Dictionary of a classifier's arguments.
     """
-    pooling = one_of(arguments["pooling"], POOLINGS, "pooling")
+    pooling = validation.one_of(arguments["pooling"], POOLINGS, "pooling")
     if pooling in _BASELINES:
         return _BASELINES[pooling](name=f"{pooling}_pooling")
     if pooling == "structured":

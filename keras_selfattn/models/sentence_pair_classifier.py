@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from keras_selfattn import layers
+from keras_selfattn import validation
 from keras_selfattn.models import checks
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.classifier_head import ClassifierHead
@@ -101,7 +102,7 @@ class SentencePairClassifier(Classifier):
         **kwargs,
     ):
         config = checks.of_scope(locals())
-        checks.one_of(interaction, INTERACTIONS, "interaction")
+        validation.one_of(interaction, INTERACTIONS, "interaction")
 
         # === Layers ===
         words = Words(config)

@@ -14,6 +14,7 @@ import tensorflow as tf
 from keras_selfattn import evaluation
 from keras_selfattn import models
 from keras_selfattn import training
+from keras_selfattn import validation
 from keras_selfattn.backends.memory import is_too_small
 from keras_selfattn.data.fingerprint import fingerprint
 from keras_selfattn.files import write_text
@@ -96,8 +97,7 @@ def reproduce(
         from keras_selfattn.reproduction import curves  # noqa: F401
     chosen = choose_rows(table, corpus, rows)
     check_overrides(table, chosen, corpus, model_overrides or {})
-    if seeds < 1:
-        raise ValueError(f"`seeds` must be at least 1. Received: {seeds}")
+    validation.integer(seeds, "seeds")
     splits = {
         "train": train_texts,
         "dev": dev_texts,

@@ -10,6 +10,7 @@ import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
 import keras_selfattn
+from keras_selfattn import validation
 from keras_selfattn.files import new_folder
 from keras_selfattn.model_card import model_card
 from keras_selfattn.serving import agreement
@@ -79,11 +80,7 @@ def export(model, folder, version=1, card=None):
             the loaded SavedModel answers otherwise than the model.
         ImportError: if tensorflow-serving-api is not installed.
     """
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise ValueError(
-            "`version` must be a positive integer. "
-            f"Received: version={version!r}"
-        )
+    validation.integer(version, "version")
     warmup.import_prediction_log()
     check_model(model, "export")
     folder = pathlib.Path(folder)

@@ -5,6 +5,7 @@ import itertools
 
 import numpy as np
 
+from keras_selfattn import validation
 from keras_selfattn.evaluation import answers
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.serving.bfloat16 import Bfloat16Classifier
@@ -35,11 +36,7 @@ def reduce_precision(model, precision):
             classifier of `keras_selfattn.models`, or one that is quantized
             or reduced already.
     """
-    if precision not in PRECISIONS:
-        raise ValueError(
-            f"`precision` must be one of {', '.join(map(repr, PRECISIONS))}. "
-            f"Received: precision={precision!r}"
-        )
+    validation.one_of(precision, PRECISIONS, "precision")
     if not isinstance(model, Classifier):
         raise ValueError(
             "Reduced precision is for a classifier of `keras_selfattn.models`. "

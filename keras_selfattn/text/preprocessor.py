@@ -10,11 +10,11 @@ import weakref
 import keras
 import tensorflow as tf
 
+from keras_selfattn import validation
 from keras_selfattn.files import write_text
 from keras_selfattn.text.tokenizer import UNKNOWN
 from keras_selfattn.text.tokenizer import PennTreebankTokenizer
 from keras_selfattn.text.tokenizer import string_tensor
-from keras_selfattn.text.vocabulary import check_at_least
 from keras_selfattn.text.vocabulary import check_words
 from keras_selfattn.text.vocabulary import read_lines
 from keras_selfattn.text.vocabulary import write_lines
@@ -89,9 +89,9 @@ class TextPreprocessor(keras.layers.Layer):
         super().__init__(**kwargs)
         shortest = 2 if prepend_null else 1
         if max_tokens is not None:
-            check_at_least("max_tokens", max_tokens, shortest)
-        check_at_least("num_oov_indices", num_oov_indices, 1)
-        check_at_least("max_characters", max_characters, 1)
+            validation.integer(max_tokens, "max_tokens", shortest)
+        validation.integer(num_oov_indices, "num_oov_indices")
+        validation.integer(max_characters, "max_characters")
         self.lowercase = bool(lowercase)
         self.max_tokens = max_tokens
         self.num_oov_indices = num_oov_indices

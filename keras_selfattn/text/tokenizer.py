@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from keras_selfattn import validation
 from keras_selfattn.streams import several
 
 UNKNOWN = "[UNK]"
@@ -100,14 +101,12 @@ class PennTreebankTokenizer:
     """
 
     def __init__(self, lowercase=False, implementation="auto"):
-        choices = ("auto", "tensorflow", "tensorflow_text")
-        if implementation not in choices:
-            raise ValueError(
-                f"`implementation` must be one of {choices}. "
-                f"Received: {implementation!r}"
-            )
         self.lowercase = bool(lowercase)
-        self.implementation = implementation
+        self.implementation = validation.one_of(
+            implementation,
+            ("auto", "tensorflow", "tensorflow_text"),
+            "implementation",
+        )
         self._regex_split = _find_regex_split(implementation)
 
     def __call__(self, texts, max_tokens=None):

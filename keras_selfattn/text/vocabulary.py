@@ -5,6 +5,7 @@ import itertools
 
 import tensorflow as tf
 
+from keras_selfattn import validation
 from keras_selfattn.files import write_text
 from keras_selfattn.streams import chunks
 from keras_selfattn.streams import map_ahead
@@ -35,8 +36,8 @@ def build_vocabulary(texts, lowercase=False, max_size=None, min_count=1):
     ['a', 'dog']
     """
     if max_size is not None:
-        check_at_least("max_size", max_size, 1)
-    check_at_least("min_count", min_count, 1)
+        validation.integer(max_size, "max_size")
+    validation.integer(min_count, "min_count")
     counts = count_words(texts, lowercase)
     kept = (word for word, count in counts.items() if count >= min_count)
     return list(itertools.islice(kept, max_size))
@@ -108,14 +109,6 @@ def most_frequent_characters(word_counts, max_size):
             counts[character] += count
     by_count = sorted(counts, key=lambda c: (-counts[c], c))
     return by_count[:max_size]
-
-
-def check_at_least(name, value, least):
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise ValueError(
-            f"`{name}` must be an integer of at least {least}. "
-            f"Received: {value!r}"
-        )
 
 
 def check_words(words, source, reserved):

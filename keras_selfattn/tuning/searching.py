@@ -12,6 +12,7 @@ import keras_tuner
 
 from keras_selfattn import models
 from keras_selfattn import training
+from keras_selfattn import validation
 from keras_selfattn.models.arguments import applying
 from keras_selfattn.models.arguments import plain
 from keras_selfattn.models.folders import MODEL_FOLDER
@@ -87,10 +88,7 @@ def search(
     from rich.console import Console
 
     folder = pathlib.Path(folder)
-    if tuner not in TUNERS:
-        raise ValueError(
-            f"The tuner must be one of {', '.join(TUNERS)}. Received: {tuner!r}"
-        )
+    validation.one_of(tuner, TUNERS, "tuner")
     for name, number in (
         ("trials", trials),
         ("minutes", minutes),

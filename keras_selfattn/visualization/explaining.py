@@ -3,6 +3,7 @@
 import itertools
 
 from keras_selfattn import heads
+from keras_selfattn import validation
 from keras_selfattn.backends import compiled
 from keras_selfattn.streams import chunks
 from keras_selfattn.streams import several
@@ -37,11 +38,7 @@ def explain(model, texts, labels=None, batch_size=32):
             preprocessor.
     """
     texts = several(texts)
-    if batch_size < 1:
-        raise ValueError(
-            "`batch_size` must be a positive integer. "
-            f"Received: batch_size={batch_size!r}"
-        )
+    validation.integer(batch_size, "batch_size")
     if model.preprocessor is None:
         raise ValueError(
             "Explanations of texts need a model with a `preprocessor`. "

@@ -153,5 +153,5 @@ def test_folders_of_something_else(tmp_path):
     (tmp_path / "a.xml").write_text("<a><document>b</document></a>")
     with pytest.raises(FileNotFoundError, match="truth.txt"):
         list(AuthorProfiling(tmp_path))
-    with pytest.raises(ValueError, match="gender, age_group.*'age'"):
+    with pytest.raises(ValueError, match="'gender', 'age_group'.*'age'"):
         AuthorProfiling(tmp_path, "age")

@@ -336,7 +336,7 @@ def test_rejects_bad_input():
     with pytest.raises(ValueError, match="Text 1 must be a pair.*'2', '3'"):
         encode(("1", "2", "3"))
     dataset = encode("1")
-    with pytest.raises(ValueError, match="positive integer. Received: 0"):
+    with pytest.raises(ValueError, match="of 1 or more. .*batch_size=0"):
         dataset.batches(0)
     for boundaries in ((), (4, 4), (0, 4)):
         with pytest.raises(ValueError, match="rising lengths.*Received"):

@@ -88,5 +88,5 @@ def test_options_of_other_formats(tmp_path, name, option):
 
 
 def test_an_unknown_format(tmp_path):
-    with pytest.raises(ValueError, match="records, nli, pan.*'xml'"):
+    with pytest.raises(ValueError, match="'records', 'nli', 'pan'.*'xml'"):
         open_corpus(tmp_path / "a.xml", "xml")

@@ -288,7 +288,7 @@ def refuses(folder, message, **changes):
     ("message", "changes"),
     [
         ("rows of parikh2016 table 2 on snli are vanilla", {"rows": ["lstm"]}),
-        ("`seeds` must be at least 1", {"seeds": 0}),
+        ("`seeds` must be an integer of 1", {"seeds": 0}),
         (
             "compares rows by intra_sentence",
             {"model_overrides": {"intra_sentence": True}},

@@ -329,7 +329,7 @@ def test_existing_version_is_kept(tmp_path):
 
 @pytest.mark.parametrize("version", [0, -1, "1", 1.0, True, None])
 def test_version_is_a_positive_int(tmp_path, version):
-    with pytest.raises(ValueError, match="positive int"):
+    with pytest.raises(ValueError, match="`version` must be an integer of 1"):
         serving.export(tiny_classifier(), tmp_path, version)
 
 

@@ -141,10 +141,13 @@ def test_bad_vocabulary_files(tmp_path):
 @pytest.mark.parametrize(
     "arguments, message",
     [
-        ({"max_tokens": 0}, "`max_tokens`.*at least 1. Received: 0"),
-        ({"max_tokens": 1, "prepend_null": True}, "at least 2"),
-        ({"num_oov_indices": 0}, "`num_oov_indices`.*Received: 0"),
-        ({"max_characters": 2.5}, "`max_characters`.*Received: 2.5"),
+        ({"max_tokens": 0}, "`max_tokens`.*1 or more. Received: max_tokens=0"),
+        ({"max_tokens": 1, "prepend_null": True}, "2 or more"),
+        (
+            {"num_oov_indices": 0},
+            "`num_oov_indices`.*=0",
+        ),
+        ({"max_characters": 2.5}, "`max_characters`.*=2.5"),
         ({"characters": ["a", "bc"]}, "single characters. Received: 'bc'"),
         ({"characters": "aba"}, "token 3 is the same as token 1"),
     ],

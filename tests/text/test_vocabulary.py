@@ -58,9 +58,9 @@ def test_most_frequent_characters():
 def test_build_vocabulary_arguments():
     with pytest.raises(ValueError, match="iterable of them.*'a dog'"):
         build_vocabulary("a dog")
-    with pytest.raises(ValueError, match="`max_size`.*Received: 0"):
+    with pytest.raises(ValueError, match="`max_size`.*Received: max_size=0"):
         build_vocabulary(["a"], max_size=0)
-    with pytest.raises(ValueError, match="`min_count`.*Received: 0"):
+    with pytest.raises(ValueError, match="`min_count`.*Received: min_count=0"):
         build_vocabulary(["a"], min_count=0)
 
 

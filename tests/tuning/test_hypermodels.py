@@ -394,7 +394,7 @@ def test_wrong_arguments():
         make(max_tokens=[10, 20])
     with pytest.raises(ValueError, match="'min_count' is the same in all"):
         make(min_count=[1, 2])
-    with pytest.raises(ValueError, match="one of sgd, adam.*'lion'"):
+    with pytest.raises(ValueError, match="one of 'sgd', 'adam'.*'lion'"):
         make(optimizer=["adam", "lion"])
     with pytest.raises(ValueError, match="batch_size=0"):
         make(batch_size=0)

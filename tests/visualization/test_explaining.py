@@ -182,7 +182,7 @@ def test_labels_by_their_older_name():
 def test_bad_arguments():
     with pytest.raises(ValueError, match="one string: 'one'"):
         explain(FakeModel(), "one")
-    with pytest.raises(ValueError, match="positive integer.*batch_size=0"):
+    with pytest.raises(ValueError, match="of 1 or more.*batch_size=0"):
         explain(FakeModel(), ["one"], batch_size=0)
     model = FakeModel()
     model.preprocessor = None

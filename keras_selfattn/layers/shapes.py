@@ -1,0 +1,28 @@
+"""Checks of the shapes that layers are built with."""
+
+
+def rank(input_shape, axes, layer):
+    """Raise `ValueError` unless a shape has the axes that a layer takes.
+
+    Args:
+        input_shape: The shape received.
+        axes: Tuple of the names of the axes expected.
+        layer: The layer, named in the message.
+    """
+    if len(input_shape) != len(axes):
+        raise ValueError(
+            f"{type(layer).__name__} takes inputs of shape "
+            f"({', '.join(axes)}), of rank {len(axes)}. "
+            f"Received: inputs of shape {tuple(input_shape)}"
+        )
+
+
+def static_axis(input_shape, axis, name, layer):
+    """The size of an axis, or `ValueError` where it is not known."""
+    if input_shape[axis] is None:
+        raise ValueError(
+            f"{type(layer).__name__} needs the size of the axis of {name} "
+            f"(axis {axis}) when it is built. "
+            f"Received: inputs of shape {tuple(input_shape)}"
+        )
+    return input_shape[axis]

@@ -1,0 +1,52 @@
+"""Checks of arguments that many rooms share, each with one form of message."""
+
+
+def integer(value, name, least=1):
+    """The value, or `ValueError` unless it is an integer from `least` up."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(
+            f"`{name}` must be an integer of {least} or more. "
+            f"Received: {name}={value!r}"
+        )
+    return value
+
+
+def integers(values, name):
+    """A tuple of integers of 1 or more, or `ValueError`."""
+    if isinstance(values, str) or not hasattr(values, "__iter__"):
+        raise ValueError(
+            f"`{name}` must be a sequence of integers of 1 or more. "
+            f"Received: {name}={values!r}"
+        )
+    return tuple(integer(value, name) for value in values)
+
+
+def widths(values, name):
+    """The same, of one integer or more."""
+    found = integers(values, name)
+    if not found:
+        raise ValueError(
+            f"`{name}` must hold at least one integer. "
+            f"Received: {name}={values!r}"
+        )
+    return found
+
+
+def fraction(value, name):
+    """The value as a float, or `ValueError` unless 0 <= value < 1."""
+    if not isinstance(value, (int, float)) or not 0 <= value < 1:
+        raise ValueError(
+            f"`{name}` must be a number from 0 up to, but not including, 1. "
+            f"Received: {name}={value!r}"
+        )
+    return float(value)
+
+
+def one_of(value, choices, name):
+    """The value, or `ValueError` unless it is one of the choices."""
+    if value not in tuple(choices):
+        raise ValueError(
+            f"`{name}` must be one of {', '.join(map(repr, choices))}. "
+            f"Received: {name}={value!r}"
+        )
+    return value
