@@ -41,8 +41,9 @@ disagree on periods before the last one.
 
 import typing
 
-from keras_selfattn.data.writer import Writer
-from keras_selfattn.data.writer import join_tokens
+from keras_selfattn.data.steady_random import SteadyRandom
+from keras_selfattn.data.steady_random import check_numbers
+from keras_selfattn.data.steady_random import join_tokens
 from keras_selfattn.files import packaged_json
 
 
@@ -74,7 +75,7 @@ _VALUES = (-2, -1, 0, 1, 2)
 _MAX_TOKENS = 45
 
 
-class _ReviewWriter(Writer):
+class _ReviewWriter(SteadyRandom):
     """Writes statements as lists of (token, whether it decides)."""
 
     def fill(self, template, **parts):
@@ -175,7 +176,7 @@ class _ReviewWriter(Writer):
         self.shuffle(sentences)
         return sentences
 
-    def write(self):
+    def review(self):
         value = self.pick(_VALUES)
         while True:
             self.start_review()
@@ -237,4 +238,6 @@ def generate_reviews(size, seed=0):
     >>> [review.tokens[position] for position in review.deciding]
     ["n't", 'very', 'enjoyable']
     """
-    return _ReviewWriter.stream(size, seed)
+    check_numbers(size=size, seed=seed)
+    writer = _ReviewWriter(seed)
+    return (writer.review() for _ in range(size))

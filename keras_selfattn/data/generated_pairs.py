@@ -23,14 +23,15 @@ the hypothesis alone says nothing about it. What makes the label:
 import typing
 
 from keras_selfattn.data import word_relations as known
+from keras_selfattn.data.steady_random import SteadyRandom
+from keras_selfattn.data.steady_random import check_numbers
+from keras_selfattn.data.steady_random import join_tokens
 from keras_selfattn.data.word_relations import CONTRADICTION
 from keras_selfattn.data.word_relations import ENTAILMENT
 from keras_selfattn.data.word_relations import LABELS
 from keras_selfattn.data.word_relations import NEUTRAL
 from keras_selfattn.data.word_relations import choices_of
 from keras_selfattn.data.word_relations import tree_of
-from keras_selfattn.data.writer import Writer
-from keras_selfattn.data.writer import join_tokens
 
 
 class GeneratedPair(typing.NamedTuple):
@@ -55,10 +56,10 @@ class GeneratedPair(typing.NamedTuple):
     alignments: tuple
 
 
-class _PairWriter(Writer):
+class _PairWriter(SteadyRandom):
     """Writes scenes: dicts from slot ("noun", "verb", ...) to word."""
 
-    def write(self):
+    def pair(self):
         write, write_premise = self.pick(
             (
                 (self.event, self.premise),
@@ -301,4 +302,6 @@ def generate_pairs(size, seed=0):
     poodle horse
     horse poodle
     """
-    return _PairWriter.stream(size, seed)
+    check_numbers(size=size, seed=seed)
+    writer = _PairWriter(seed)
+    return (writer.pair() for _ in range(size))

@@ -1,4 +1,4 @@
-"""What writes the generated corpora: draws by a seed, and joined tokens."""
+"""What the generated corpora share: draws by a seed, and joined tokens."""
 
 import random
 
@@ -7,7 +7,7 @@ from keras_selfattn import validation
 _ATTACHED = frozenset((",", ";", "!", ".", "...", "n't"))
 
 
-class Writer:
+class SteadyRandom:
     """Draws that are the same in all versions of Python.
 
     Python promises that for `random.Random.random` alone.
@@ -15,17 +15,6 @@ class Writer:
 
     def __init__(self, seed):
         self._random = random.Random(seed).random
-
-    @classmethod
-    def stream(cls, size, seed):
-        """What a new writer writes, so many times."""
-        writer = cls(validation.integer(seed, "seed", least=0))
-        size = validation.integer(size, "size", least=0)
-        return (writer.write() for _ in range(size))
-
-    def write(self):
-        """The next text, with all that is known of it."""
-        raise NotImplementedError
 
     def below(self, limit):
         return int(self._random() * limit)
@@ -37,6 +26,12 @@ class Writer:
         for last in range(len(items) - 1, 0, -1):
             other = self.below(last + 1)
             items[last], items[other] = items[other], items[last]
+
+
+def check_numbers(**arguments):
+    """`ValueError` where an argument is no integer of 0 or more."""
+    for name, value in arguments.items():
+        validation.integer(value, name, least=0)
 
 
 def join_tokens(tokens):
