@@ -260,7 +260,7 @@ def main():
         "--only", type=int, help="the number of one model, from 0"
     )
     parser.add_argument("--model", help="folder of a run or of a model")
-    parser.add_argument("--data", help="labelled dev texts for --model")
+    parser.add_argument("--data", help="labeled dev texts for --model")
     options = parser.parse_args()
     if (options.model is None) != (options.data is None):
         parser.error("expected both --model and --data, or none of them")

@@ -420,12 +420,12 @@ def plot(curves, path):
         figure.subplots(2, 2).flat, curves.items(), strict=False
     ):
         values, *peers = zip(*points, strict=True)
-        # Two colours of Okabe and Ito that nobody confuses.
-        for name, colour, marker, times in zip(
+        # Two colors of Okabe and Ito that nobody confuses.
+        for name, color, marker, times in zip(
             *(("ours", "stock Keras"), ("#0072B2", "#D55E00"), "os", peers),
             strict=True,
         ):
-            axes.plot(values, times, color=colour, marker=marker, label=name)
+            axes.plot(values, times, color=color, marker=marker, label=name)
         axes.set(xlabel=what, ylabel="training step, ms", xscale="log")
         axes.set_ylim(bottom=0)
         axes.set_xticks(values, [f"{value:,}" for value in values])

@@ -1,6 +1,6 @@
 """Callbacks that show a classifier's training in TensorBoard.
 
-Each writes into a folder of its own in `log_dir`, because TensorBoard reads
+Each writes into a folder of its own in `log_dir`, because TensorBoard expects
 one writer a folder. They look at the model between epochs, outside of its
 compiled step, and so work with `jit_compile=True` and every dtype policy.
 Epochs are numbered as by `keras.callbacks.TensorBoard`.
@@ -59,12 +59,14 @@ class _Probe(_Writer):
         super().__init__(log_dir)
         self.texts = list(several(texts))
         if not self.texts:
-            raise ValueError("`texts` must hold at least one text")
+            raise ValueError(
+                "`texts` must hold at least one text. Received: none"
+            )
 
     def on_train_begin(self, logs=None):
         if not isinstance(self.model, Classifier):
             raise ValueError(
-                f"{type(self).__name__} looks at a "
+                f"The model of {type(self).__name__} must be a "
                 "`keras_selfattn.models.Classifier`. Received: "
                 f"{type(self.model).__name__}"
             )

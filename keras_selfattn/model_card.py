@@ -25,7 +25,7 @@ LIMITS = (
     "answered.",
 )
 UNKNOWN_LICENCE = (
-    "None is stated here. What the licences of the training texts and of the "
+    "None is stated here. What the licenses of the training texts and of the "
     "word vectors ask holds for the model too."
 )
 # What `keras_selfattn.training.train` records of each run.
@@ -85,7 +85,7 @@ def model_card(
             Defaults to `None`.
         command: List of strings, the command that made the model. Defaults
             to `None`. Of paths the card has the names, without the folders.
-        licence: String, what the licences of data and vectors ask of the
+        licence: String, what the licenses of data and vectors ask of the
             model. Defaults to `None`, where that is not known.
         limits: Sentences on what this model can't do, besides what none can.
 
@@ -104,7 +104,7 @@ def model_card(
         *(_settings(record, preset) if preset else _training(record)),
         "## Limits",
         _list([*(LIMITS if record else LIMITS[1:]), *limits]),
-        "## Licence",
+        "## License",
         licence or UNKNOWN_LICENCE,
         *_versions(),
     ]

@@ -26,7 +26,7 @@ class Recipe:
         seed: Integer.
         data: The texts and word vectors that it is for, in words, or `None`
             for any.
-        licence: What their licences ask of the model, or `None` where that is
+        licence: What their licenses ask of the model, or `None` where that is
             not known.
         limits: Sequence of sentences on what the model can't do.
     """

@@ -77,7 +77,7 @@ def test_command_licence_and_limits(model, tmp_path):
         limits=["It knows reviews alone."],
     )
     assert "    keras-selfattn train 'my texts.jsonl' --dev=d\n" in text
-    assert "## Licence\n\nAsk first.\n" in text
+    assert "## License\n\nAsk first.\n" in text
     assert "- It knows reviews alone." in text
     assert "also chose the best epoch" in text
 

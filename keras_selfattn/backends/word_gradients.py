@@ -1,4 +1,4 @@
-"""How a classifier's answer follows from the vectors of its words."""
+"""Gradients of a classifier's answer with respect to its word vectors."""
 
 import keras
 from keras import ops
@@ -14,7 +14,7 @@ def of_largest_probability(answer, vectors):
             sentence.
 
     Returns:
-        The probabilities, and the list of the gradients to the vectors.
+        The probabilities, and the list of the gradients.
     """
     backend = keras.backend.backend()
     return {"tensorflow": _by_tape, "jax": _by_jax, "torch": _by_torch}[

@@ -13,7 +13,7 @@ from keras_selfattn.data import formats
 def add_commands(commands):
     parser = add_command(commands, evaluate)
     models.add_model(parser)
-    parser.add_argument("data", help="labelled texts")
+    parser.add_argument("data", help="labeled texts")
     corpora.add_columns(parser)
     parser.add_argument(
         "--faithfulness",

@@ -32,7 +32,7 @@ def add_text_columns(parser):
         metavar="SHARE",
         type=float,
         default=MAX_BAD_RATE,
-        help="fail if more of the labelled rows are malformed, empty, "
+        help="fail if more of the labeled rows are malformed, empty, "
         "repeated or of an unknown label (default: %(default)s)",
     )
 

@@ -50,7 +50,7 @@ def demo(options):
     console = Console()
     data = folder / "data"
     data.mkdir(parents=True)
-    console.rule("1. A generated corpus of reviews, labelled 1 to 5")
+    console.rule("1. A generated corpus of reviews, labeled 1 to 5")
     reviews = list(generate_reviews(TRAIN_ROWS + DEV_ROWS, seed=options.seed))
     splits = {"train": reviews[:TRAIN_ROWS], "dev": reviews[TRAIN_ROWS:]}
     for name, rows in splits.items():

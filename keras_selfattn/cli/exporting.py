@@ -18,7 +18,7 @@ def add_commands(commands):
     parser.add_argument(
         "--check",
         metavar="FILE",
-        help="labelled texts to measure what reduced precision costs; the "
+        help="labeled texts to measure what reduced precision costs; the "
         "export is refused where that is over a point of accuracy",
     )
     corpora.add_columns(parser)

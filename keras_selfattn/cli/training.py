@@ -88,7 +88,7 @@ def _add_run(parser, kind):
 
 
 def train(options):
-    """Train a preset on labelled texts."""
+    """Train a preset on labeled texts."""
     recipe = zoo.Recipe(options.preset)
     if options.recipe is not None:
         recipe = zoo.get_recipe(options.recipe)

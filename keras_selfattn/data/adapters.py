@@ -11,7 +11,7 @@ from keras_selfattn.data.lines import line_error
 
 
 class DatasetTexts(CheckedTexts):
-    """The labelled texts of a `tf.data.Dataset` or a Hugging Face dataset.
+    """The labeled texts of a `tf.data.Dataset` or a Hugging Face dataset.
 
     Neither TensorFlow Datasets nor `datasets` is imported: what they give is
     taken as it is, one split, not batched.

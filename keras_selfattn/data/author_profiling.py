@@ -25,7 +25,7 @@ _LARGEST = 1 << 26
 
 
 class AuthorProfiling(CheckedTexts):
-    """Documents of authors, labelled with the author's age group or gender.
+    """Documents of authors, labeled with the author's age group or gender.
 
     The folder holds a `.xml` file for each author, named by their id, whose
     `document` elements are the rows, and `truth.txt` with a line for each

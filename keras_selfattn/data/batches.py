@@ -61,7 +61,7 @@ class EncodedDataset:
 
     @classmethod
     def from_texts(cls, records, preprocessor, labels=None, folder=None):
-        """Encodes a stream of labelled texts, a chunk of them at a time.
+        """Encodes a stream of labeled texts, a chunk of them at a time.
 
         Args:
             records: Iterable of `(text, label)`; each text a string, or each

@@ -1,4 +1,4 @@
-"""Labelled texts whose bad rows are counted, reported, and never trained on."""
+"""Labeled texts whose bad rows are counted, reported, and never trained on."""
 
 import collections
 import numbers
@@ -89,7 +89,7 @@ class Report:
 
 
 class CheckedTexts:
-    """Labelled texts, read anew each time they are iterated.
+    """Labeled texts, read anew each time they are iterated.
 
     The base of all corpora. A subclass overrides `read`. Rows that are
     malformed, have an unknown label, an empty text or the identifier of an

@@ -1,4 +1,4 @@
-"""A file of labelled texts, or pairs, that can be read again and again."""
+"""A file of labeled texts, or pairs, that can be read again and again."""
 
 import pathlib
 
@@ -9,7 +9,7 @@ from keras_selfattn.data.readers import read_rows
 
 
 class Corpus(CheckedTexts):
-    """Labelled texts of a file, streamed anew each time it is iterated.
+    """Labeled texts of a file, streamed anew each time it is iterated.
 
     Args:
         path: Path of the file, in a format that

@@ -1,4 +1,4 @@
-"""From labelled texts to ids and numbers of labels."""
+"""From labeled texts to ids and numbers of labels."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""What labelled texts are, in a few lines: rows, classes and a checksum."""
+"""What labeled texts are, in a few lines: rows, classes and a checksum."""
 
 import collections
 import hashlib
@@ -6,7 +6,7 @@ import json
 
 
 def fingerprint(records):
-    """Count labelled texts, and sum them up.
+    """Count labeled texts, and sum them up.
 
     Args:
         records: Iterable of `(text, label)`, or `((premise, hypothesis),
@@ -32,7 +32,7 @@ def fingerprint(records):
         digest.update(json.dumps([text, label]).encode() + b"\n")
         classes[label] += 1
     if not classes:
-        raise ValueError("Expected labelled texts. Received: none")
+        raise ValueError("Expected labeled texts. Received: none")
     return {
         "rows": classes.total(),
         "classes": dict(sorted(classes.items())),

@@ -74,7 +74,7 @@ def induce_word_vectors(stretches, words, vectors, found):
         spelling = _spelling([words[row - first] for row in rows])
         return np.concatenate([contexts[rows], spelling], 1)
 
-    # The sums of a centred, weighted ridge regression.
+    # The sums of a centered, weighted ridge regression.
     weights = np.log1p(occurrences)
     total = weights[known].sum()
     feature_mean, vector_mean, products, moments = 0.0, 0.0, 0.0, 0.0
@@ -95,7 +95,7 @@ def induce_word_vectors(stretches, words, vectors, found):
     vectors, found = vectors.copy(), found.copy()
     for rows in _chunks(missing):
         induced = (features(rows) - feature_mean) @ kernel + vector_mean
-        # A regression's values are shrunk towards their mean.
+        # A regression's values are shrunk toward their mean.
         lengths = np.linalg.norm(induced, axis=1, keepdims=True)
         induced *= np.sqrt(square_length) / np.maximum(lengths, 1e-12)
         vectors[rows] = induced

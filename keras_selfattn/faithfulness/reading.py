@@ -12,7 +12,8 @@ from keras_selfattn.backends import word_gradients
 class Reader:
     """A classifier's answers, attention and gradients for features.
 
-    What there is of each sentence comes in a list, of one for a single text.
+    Values of each sentence come as a list: of one for a single text, of two
+    for a pair.
     """
 
     def __init__(self, model):
@@ -60,7 +61,7 @@ class Reader:
 
     def read(self, texts):
         """The arrays of the features of texts."""
-        # As long as what comes of them.
+        # On JAX the outputs are padded, and must be as long as the inputs.
         return compiled.padded(self._features(texts))
 
     def _features(self, texts):
@@ -120,8 +121,8 @@ def _behind(model, layer, names):
             made[arguments[0].name] = outputs
         return outputs
 
-    # A layer that both sentences share has several outputs, which it does not
-    # tell apart by itself.
+    # A layer that both sentences share is called twice: only the name of the
+    # input tells which output is whose.
     again = keras.models.clone_model(
         model, clone_function=lambda each: each, call_function=call
     )

@@ -1,7 +1,7 @@
-"""What layers need not compute: padding, and words that repeat.
+"""What layers may leave out: padding, and words that repeat in a batch.
 
-TensorFlow on a CPU gains time by leaving it out. Elsewhere everything is
-computed. The outcome is the same.
+Under TensorFlow on a CPU that saves time. Elsewhere everything is computed.
+The results are the same.
 """
 
 import keras
@@ -27,16 +27,16 @@ class AllSteps:
 
 
 def kept_steps(mask, training):
-    """The steps for which a layer computes what each step gives by itself.
+    """The steps that a layer runs its dense products on.
 
     Args:
         mask: Boolean tensor of shape `(batch, n)`, True where a step counts.
-        training: Boolean, whether the layer is being trained. Leaving out
-            the masked steps takes less time in training alone.
+        training: Boolean, whether the layer is being trained. Only then
+            does leaving out the masked steps save time.
 
     Returns:
-        An object with two methods: `pack` takes the inputs to what is to be
-        computed, and `unpack` takes the results back to their steps.
+        An object with two methods: `pack` gives the steps to run on, and
+        `unpack` puts the results back in their places.
     """
     if training and ON_TENSORFLOW and packed_steps.is_faster():
         return packed_steps.KeptSteps(mask)

@@ -29,8 +29,8 @@ SETTINGS_FILE = "reproduction.json"
 RUNS_FOLDER = "runs"
 RESULT_FILE = "result.json"
 
-# What a row may fail of without a fault in the input. What JAX and torch raise
-# is a `RuntimeError`, of which those of other kinds go on.
+# What a row may fail with though the input is right. JAX and torch report too
+# little memory as a `RuntimeError`, which can also mean anything else.
 FAILURES = (ArithmeticError, MemoryError, RuntimeError, tf.errors.OpError)
 
 
@@ -145,10 +145,10 @@ def reproduce(
         else:
             text = json.dumps(result) + "\n"
             write_text(place / RESULT_FILE, text)
-            # Several times as large as the model, and of no use any more.
+            # It is several times as large as the model, and done with.
             shutil.rmtree(place / training.CHECKPOINT_FOLDER)
             del model
-        # The functions that a model compiled refer to it in circles.
+        # A model and its compiled functions refer to each other.
         gc.collect()
         write_report(
             read_results(folder, table, corpus, measured_on, failures), folder
@@ -258,7 +258,7 @@ def train_row(row, seed, place, corpus, splits, settings, folder, verbose):
     """Train a row's model with a seed, or go on with its training."""
     resume = (place / training.SETTINGS_FILE).exists()
     if place.exists() and not resume:
-        # Stopped before there was anything to keep.
+        # The run was stopped before there was anything to keep.
         shutil.rmtree(place)
     text = json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
     return training.train(

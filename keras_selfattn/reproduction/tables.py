@@ -21,7 +21,7 @@ class Column:
         split: The texts that it is measured on: `"train"`, `"dev"`,
             `"mismatched"`, or `"test"`, for which dev stands in where there
             is none.
-        label: The gold class that it is the accuracy of, or `None` for all.
+        label: The true class that it is the accuracy of, or `None` for all.
     """
 
     name: str

@@ -16,8 +16,8 @@ def probes(model):
     """Texts that a loaded model must answer like the Keras model.
 
     Empty and blank rows, punctuation, other scripts, emoji, bytes that are no
-    text, and a long row. Its words differ, as of equal words any may have the
-    maximum.
+    text, and a long row. Its words differ: of two equal ones, either could
+    have the maximum.
     """
     words = dict.fromkeys(model.preprocessor.get_vocabulary()[-60:])
     return (

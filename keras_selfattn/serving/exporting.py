@@ -134,7 +134,7 @@ def _write(model, folder, names, card):
         graph_def, _digest(folder / "assets", model.preprocessor.characters)
     )
     path.write_bytes(saved_model.SerializeToString(deterministic=True))
-    # It is that of the file before the change. SavedModels may have none.
+    # It is the fingerprint of the file before the change, and not required.
     (folder / "fingerprint.pb").unlink(missing_ok=True)
 
     extra = folder / "assets.extra"

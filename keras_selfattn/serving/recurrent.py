@@ -1,4 +1,4 @@
-"""Which code a model's layers run while it is written."""
+"""Which implementation of its layers an exported model has."""
 
 import contextlib
 

@@ -69,8 +69,8 @@ class ReducedClassifier(Classifier):
         """A float32 classifier that, reduced, gives this one."""
         model_class, config = self._origin
         model = model_class.from_config(config)
-        for layer, mine in zip(model.layers, self.layers, strict=True):
-            layer.set_weights(self.values_of(mine))
+        for layer, rounded in zip(model.layers, self.layers, strict=True):
+            layer.set_weights(self.values_of(rounded))
         for attribute in ("preprocessor", "labels", "training_record"):
             setattr(model, attribute, getattr(self, attribute))
         return model

@@ -19,8 +19,8 @@ from keras_selfattn.models.loading import from_preset
 from keras_selfattn.serving.reduced_classifier import ReducedClassifier
 from keras_selfattn.serving.reduced_precision import reduce_precision
 
-# It finds the modules that this process has, and leaves interrupts from the
-# keyboard to it.
+# The new process finds the modules that this one has, and leaves interrupts
+# from the keyboard to it.
 _PROGRAM = f"""
 import sys
 sys.path[:] = sys.argv[1].split("\\n")

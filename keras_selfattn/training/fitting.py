@@ -1,4 +1,4 @@
-"""From labelled texts and a preset to a folder with a model."""
+"""From labeled texts and a preset to a folder with a model."""
 
 import math
 import sys
@@ -29,7 +29,7 @@ def train(
     callbacks=(),
     verbose="auto",
 ):
-    """Train a preset's model on labelled texts, and keep the best on dev.
+    """Train a preset's model on labeled texts, and keep the best on dev.
 
     The folder gets the model with the best dev accuracy (`model/`, which
     `keras_selfattn.models.from_preset` loads, vocabulary included), the

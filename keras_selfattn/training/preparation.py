@@ -1,4 +1,4 @@
-"""The way of a text: from labelled texts to what a model learns from.
+"""The way of a text: from labeled texts to what a model learns from.
 
 Words are counted, the preprocessor is made, texts become ids, and word vectors
 are found and induced: `prepare` does it in this order, once.
@@ -23,7 +23,7 @@ from keras_selfattn.training.values import DEFAULTS
 
 @dataclasses.dataclass
 class PreparedTexts:
-    """Labelled texts as a model takes them.
+    """Labeled texts as a model takes them.
 
     Attributes:
         preprocessor: The `TextPreprocessor` that encoded them.
@@ -78,7 +78,7 @@ def prepare(
     vectors=None,
     folder=None,
 ):
-    """Make labelled texts into what a preset's model learns from.
+    """Make labeled texts into what a preset's model learns from.
 
     The training texts are read twice, the dev texts once.
 

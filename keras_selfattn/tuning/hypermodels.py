@@ -89,7 +89,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
                 seed=self.seed,
                 **applying(CLASSES[self.class_name], settings["model"]),
             )
-            # So that weights of an earlier trial come with their optimizer's.
+            # Hyperband loads an earlier trial's optimizer state into it.
             model.optimizer.build(model.trainable_variables)
         return model
 
@@ -132,10 +132,11 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             *training.learning_rate_decay(values),
             *callbacks,
             keras.callbacks.TerminateOnNaN(),
-            # The last one, so that those before it see the averages.
+            # Last, so that the callbacks before it see the averages.
             training.EvaluateAverages(),
         ]
-        # The others are measured by the first one, so it gets all its epochs.
+        # The first trial is what the others are compared with: it never
+        # stops early.
         if not self.first_values().items() <= hp.values.items():
             stopping = keras.callbacks.EarlyStopping(
                 "val_accuracy", mode="max", patience=self.patience

@@ -1,7 +1,7 @@
-"""KerasTuner's oracles, made to start from the preset and to last.
+"""KerasTuner's oracles, which choose the values of each trial.
 
-An oracle chooses the values of the trials. These ones begin with the
-preset's own values, keep to a time budget, and give up workers that are lost.
+These begin with the preset's own values, keep to a time budget, and give up
+workers that are lost.
 """
 
 import time
@@ -23,7 +23,7 @@ def _begin(values):
 
 
 class _PresetFirst:
-    """What is common to all oracles here, ahead of one of KerasTuner's.
+    """What the oracles add to those of KerasTuner.
 
     Attributes:
         deadline: The `time.monotonic()` after which no trial begins, or
@@ -107,10 +107,10 @@ class BayesianOptimizationOracle(
         from sklearn.exceptions import ConvergenceWarning
 
         with warnings.catch_warnings():
-            # Few trials tell little of how far they are alike.
+            # A few trials don't determine the process's length scale.
             warnings.simplefilter("ignore", ConvergenceWarning)
             response = super().next_values(trial_id)
-        # The process may ask again for what it knows.
+        # It may propose values that were tried already.
         if response["values"] and self.is_tried(response["values"]):
             random = keras_tuner.oracles.RandomSearchOracle
             return random.populate_space(self, trial_id)
@@ -121,7 +121,7 @@ class HyperbandOracle(_PresetFirst, keras_tuner.oracles.HyperbandOracle):
     """Random values, of which the better ones are trained on."""
 
     def first_values(self):
-        # Beside the brackets, with all epochs.
+        # It belongs to no bracket, and gets all epochs.
         return {
             **super().first_values(),
             "tuner/epochs": self.max_epochs,

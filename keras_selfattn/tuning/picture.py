@@ -116,7 +116,7 @@ def line_color(share):
     """
     from matplotlib import colormaps
 
-    # Made for eyes that see no red or no green; its light half is too pale.
+    # Readable by the color-blind. Its light half is too pale on white.
     return colormaps["cividis"](0.6 * (1 - share))
 
 

@@ -1,4 +1,4 @@
-"""Searches: from labelled texts and a preset to a folder with a model."""
+"""Searches: from labeled texts and a preset to a folder with a model."""
 
 import contextlib
 import functools
@@ -46,7 +46,7 @@ def search(
     papers_space=True,
     resume=False,
 ):
-    """Search a preset's arguments on labelled texts, and keep the best model.
+    """Search a preset's arguments on labeled texts, and keep the best model.
 
     The first trial has the preset's own values. The folder becomes that of a
     training run, with the best trial's model as it was at its best epoch
@@ -209,7 +209,7 @@ def _prepare(
         seed=seed,
         papers_space=papers_space,
     )
-    # Checks the arguments before the texts are read.
+    # The arguments are checked before the texts are read.
     unsized = make(vocabulary_size=2, num_classes=2, **arguments)
     if not unsized.choices:
         raise ValueError(
@@ -231,7 +231,7 @@ def _prepare(
     )
     hypermodel = make(vectors=texts.vectors, **{**arguments, **texts.arguments})
     try:
-        # Wrong values are to fail here, not in each trial.
+        # So that wrong values fail here, and not in each trial.
         hypermodel.build(keras_tuner.HyperParameters())
     except keras_tuner.errors.FailedTrialError as error:
         raise ValueError(
@@ -245,7 +245,7 @@ def _tuner_arguments(tuner, trials, epochs):
         # As many iterations as the budget allows.
         return {"max_epochs": epochs, "hyperband_iterations": None}
     if tuner == "bayesian":
-        # KerasTuner's three random trials a hyperparameter are too many.
+        # KerasTuner would start with three random ones a hyperparameter.
         return {"num_initial_points": max(3, (trials or _DEFAULT_TRIALS) // 3)}
     return {}
 
@@ -281,7 +281,7 @@ def _run(searcher, texts, epochs):
             verbose=0,
         )
     except RuntimeError as error:
-        # The trials before these may still be good.
+        # The trials before the failures may still be good.
         if "consecutive failures" not in str(error):
             raise
 

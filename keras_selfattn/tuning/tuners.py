@@ -1,4 +1,4 @@
-"""KerasTuner's tuners whose first trial is the preset, and which last."""
+"""KerasTuner's tuners: the preset first, a time limit, and resuming."""
 
 import contextlib
 import inspect
@@ -24,7 +24,7 @@ def role():
 
 
 class _Tuner:
-    """What is common to all tuners here, ahead of one of KerasTuner's."""
+    """What the tuners add to those of KerasTuner."""
 
     oracle_class = None
     # Gets the events of the trials; see `keras_selfattn.tuning.progress`.
@@ -85,7 +85,7 @@ class _Tuner:
     def pre_create_trial(self):
         super().pre_create_trial()
         if role() == "worker":
-            # A worker that has to wait asks again at once.
+            # KerasTuner's workers, told to wait, ask again at once.
             time.sleep(0.5)
 
     def on_trial_begin(self, trial):
@@ -110,9 +110,9 @@ class _Tuner:
 
     @contextlib.contextmanager
     def _beginning_counted(self, trial):
-        """Fails a trial that has ended the process again and again.
+        """Fail a trial in which the process has ended again and again.
 
-        As a lack of memory does where the operating system kills it.
+        That happens where the operating system kills it for want of memory.
         """
         path = os.path.join(self.get_trial_dir(trial.trial_id), _BEGUN_FILE)
         before = os.path.getsize(path) if os.path.exists(path) else 0
@@ -180,7 +180,7 @@ class Hyperband(_Tuner, keras_tuner.Hyperband):
 
 
 class GridSearch(_Tuner, keras_tuner.GridSearch):
-    """`keras_tuner.GridSearch`, which goes on after it is reloaded.
+    """`keras_tuner.GridSearch`, which goes on where it was interrupted.
 
     The arguments are those of `keras_selfattn.tuning.RandomSearch`.
     """

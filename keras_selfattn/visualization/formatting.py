@@ -1,4 +1,4 @@
-"""Safe text and short numbers for all kinds of pictures."""
+"""Safe text and short numbers, as all pictures show them."""
 
 import html
 import unicodedata

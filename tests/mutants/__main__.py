@@ -2,7 +2,7 @@
 
 Takes a random sample of lines, changes each in one way, and runs the tests
 that concern its file, until one fails. What no test noticed is listed, but
-for what `equivalent.py` says to change no behaviour. The outcomes are kept
+for what `equivalent.py` says to change no behavior. The outcomes are kept
 in a log, so that a run that was interrupted goes on where it was.
 """
 

@@ -1,7 +1,7 @@
-"""What depends on a word alone is computed once for each distinct word.
+"""Features of words, computed once for each distinct word of a batch.
 
-For TensorFlow on a CPU: XLA knows no tensors of as many rows as a batch has
-distinct words, and a GPU computes them all in less time than it finds them.
+For TensorFlow on a CPU: XLA needs shapes that don't depend on the data, and a
+GPU computes repeated words in less time than it takes to find them.
 """
 
 import tensorflow as tf
@@ -10,7 +10,7 @@ from keras_selfattn.layers._tensorflow import packed_steps
 
 
 def is_faster():
-    """Whether to take this module."""
+    """Whether it saves time here."""
     return packed_steps.is_faster()
 
 
@@ -25,7 +25,7 @@ def find(words):
         number of its row, `(words,)`.
     """
     count = tf.shape(words)[0]
-    # A convolution takes one word or more.
+    # A convolution needs at least one word.
     more = tf.cast(tf.equal(count, 0), count.dtype)
     distinct, rows = tf.raw_ops.UniqueV2(
         x=tf.pad(words, [[0, more], [0, 0]]), axis=[0]

@@ -16,10 +16,7 @@ from keras_selfattn.layers._tensorflow import packed_steps
 
 
 def is_faster(dtype):
-    """Whether to take this module where Keras's own loops would do as well.
-
-    On a GPU that is cuDNN.
-    """
+    """Whether it is faster here than the LSTMs of Keras."""
     return dtype in ("float32", "bfloat16") and packed_steps.is_faster()
 
 
@@ -38,7 +35,7 @@ class PackedSteps(packed_steps.KeptSteps):
         super().__init__(mask)
         lengths = tf.math.count_nonzero(mask, axis=1, dtype="int32")
         order = tf.argsort(lengths, direction="DESCENDING", stable=True)
-        # Loops without a step would leave arrays with nothing to join.
+        # A loop without a step would leave nothing to concatenate.
         steps = tf.range(tf.maximum(tf.reduce_max(lengths), 1))[:, None]
         # Of shape (steps, batch), rows in order of length.
         there = steps < tf.gather(lengths, order)
@@ -61,8 +58,8 @@ def bidirectional_lstm(inputs, rows, forward, backward, training):
         forward: The kernel of the forward LSTM, its recurrent kernel and its
             bias, tensors or variables of the type of the inputs.
         backward: The same for the backward LSTM.
-        training: Boolean, whether to prepare for the gradient, which is
-            possible but slower without.
+        training: Boolean, whether to keep what the gradient needs. Without
+            it a gradient can still be taken, more slowly.
 
     Returns:
         Packed states of shape `(kept, 2 * units)`.
