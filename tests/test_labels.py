@@ -16,7 +16,7 @@ from keras_selfattn import visualization
 from keras_selfattn.cli import main
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.data.corpus import Corpus
-from keras_selfattn.reproduction import running
+from keras_selfattn.reproduction import measuring
 from tests.tiny_classifier import tiny_classifier
 
 TEXTS = ["good food", "bad food .", "n't good"]
@@ -110,7 +110,7 @@ def test_evaluation(model, gold):
     assert list(found.per_class()) == found.labels == list(model.labels)
     measured = faithfulness.measure(model, records, shares=(0.5,))
     assert measured.accuracy == found.accuracy
-    right = running.right_answers(model, records)
+    right = measuring.right_answers(model, records)
     assert list(right) == [str(label) for label in model.labels]
     assert sorted("".join(right.values())) == ["0", "1", "1"]
     with pytest.raises(ValueError, match="model knows .*Received: 'x'"):

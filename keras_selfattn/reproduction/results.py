@@ -15,7 +15,7 @@ class Results:
         measured_on: Dictionary of the split that each column was measured
             on, by the column's name, or `None`.
         runs: Dictionary by row key of dictionaries by seed of what
-            `running.measure` returns, with `"dev_accuracies"`.
+            `measuring.measure` returns, with `"dev_accuracies"`.
         failures: Dictionary of messages by `(row key, seed)`.
     """
 

@@ -4,25 +4,27 @@ import csv
 import gc
 import json
 import pathlib
-import re
 import shutil
 
 import keras
 import numpy as np
 import tensorflow as tf
 
-from keras_selfattn import evaluation
-from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn import validation
 from keras_selfattn.backends.memory import is_too_small
 from keras_selfattn.data.fingerprint import fingerprint
 from keras_selfattn.files import write_text
 from keras_selfattn.models import arguments
-from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.reproduction import significance
+from keras_selfattn.reproduction.measuring import measure
 from keras_selfattn.reproduction.report import write_report
 from keras_selfattn.reproduction.results import Results
+from keras_selfattn.reproduction.rows import check_data
+from keras_selfattn.reproduction.rows import check_overrides
+from keras_selfattn.reproduction.rows import choose_rows
+from keras_selfattn.reproduction.rows import measured_splits
+from keras_selfattn.reproduction.rows import row_overrides
 from keras_selfattn.reproduction.tables import get_table
 
 SETTINGS_FILE = "reproduction.json"
@@ -95,8 +97,9 @@ def reproduce(
     significance.import_scipy()
     if table.is_figure:
         from keras_selfattn.reproduction import curves  # noqa: F401
+    model_overrides = arguments.plain(model_overrides or {})
     chosen = choose_rows(table, corpus, rows)
-    check_overrides(table, chosen, corpus, model_overrides or {})
+    check_overrides(table, chosen, corpus, model_overrides)
     validation.integer(seeds, "seeds")
     splits = {
         "train": train_texts,
@@ -112,171 +115,121 @@ def reproduce(
         "name": name,
         "corpus": corpus,
         "vectors": None if vectors is None else str(vectors),
-        "model": arguments.plain(model_overrides or {}),
+        "model": model_overrides,
         "training": training_overrides or {},
         "data": {split: fingerprint(texts) for split, texts in splits.items()},
     }
     check_data(settings["data"], table, corpus)
-    folder = pathlib.Path(folder)
-    check_folder(folder, settings)
-    measured_on = measured_splits(table, corpus, splits)
-    failures = {}
-    runs = [(row, seed) for seed in range(seeds) for row in chosen]
-    for number, (row, seed) in enumerate(runs, start=1):
-        place = run_folder(folder, row, seed)
-        title = f"[{number}/{len(runs)}] {row.key}, seed {seed}"
-        if (place / RESULT_FILE).exists():
+    runs = _Runs(pathlib.Path(folder), table, splits, settings)
+    to_run = [(row, seed) for seed in range(seeds) for row in chosen]
+    for number, (row, seed) in enumerate(to_run, start=1):
+        title = f"[{number}/{len(to_run)}] {row.key}, seed {seed}"
+        if runs.is_done(row, seed):
             print(f"{title}: done before", flush=True)
             continue
         print(title, flush=True)
         try:
-            model = train_row(
-                row, seed, place, corpus, splits, settings, folder, verbose
-            )
-            needed = {measured_on[column.name] for column in table.columns}
-            result = measure(
-                model, {s: splits[s] for s in splits if s in needed}
-            )
+            runs.run(row, seed, verbose)
         except FAILURES as error:
             if isinstance(error, RuntimeError) and not is_too_small(error):
                 raise
-            failures[row.key, seed] = one_line(error)
+            runs.failures[row.key, seed] = one_line(error)
             print(f"{title} failed: {one_line(error)}", flush=True)
-        else:
-            text = json.dumps(result) + "\n"
-            write_text(place / RESULT_FILE, text)
-            # It is several times as large as the model, and done with.
-            shutil.rmtree(place / training.CHECKPOINT_FOLDER)
-            del model
         # A model and its compiled functions refer to each other.
         gc.collect()
-        write_report(
-            read_results(folder, table, corpus, measured_on, failures), folder
+        runs.report()
+    return runs.report()
+
+
+class _Runs:
+    """The runs of a table, each in a folder of its own below one.
+
+    Args:
+        folder: `pathlib.Path` of the folder.
+        table: The `Table`.
+        splits: Dictionary of the texts by split.
+        settings: Dictionary of all that the runs have in common.
+
+    Attributes:
+        failures: Dictionary of messages by `(row key, seed)`.
+
+    Raises:
+        ValueError: if the folder holds anything but these settings' runs.
+    """
+
+    def __init__(self, folder, table, splits, settings):
+        self.folder = folder
+        self.table = table
+        self.splits = splits
+        self.settings = settings
+        self.corpus = settings["corpus"]
+        self.measured_on = measured_splits(table, self.corpus, splits)
+        self.failures = {}
+        path = folder / SETTINGS_FILE
+        if path.exists():
+            training.check_settings(path, settings, "reproduction")
+        elif folder.exists() and any(folder.iterdir()):
+            raise ValueError(
+                "The folder must be new, or hold a reproduction to go on with. "
+                f"Received: {folder}, which holds something else"
+            )
+
+    def is_done(self, row, seed):
+        return (self._place(row, seed) / RESULT_FILE).exists()
+
+    def run(self, row, seed, verbose):
+        """Train a row's model with a seed, or go on with it, and measure."""
+        place = self._place(row, seed)
+        resume = (place / training.SETTINGS_FILE).exists()
+        if place.exists() and not resume:
+            # The run was stopped before there was anything to keep.
+            shutil.rmtree(place)
+        model = training.train(
+            row.presets[self.corpus],
+            self.splits["train"],
+            self.splits["dev"],
+            place,
+            vectors=self.settings["vectors"],
+            seed=seed,
+            resume=resume,
+            model_overrides=row_overrides(
+                row, self.corpus, self.settings["model"]
+            ),
+            training_overrides=self.settings["training"],
+            callbacks=[_Begin(self._write_settings), _StopAtInfinity()],
+            verbose=verbose,
         )
-    results = read_results(folder, table, corpus, measured_on, failures)
-    write_report(results, folder)
-    return results
+        needed = {*self.measured_on.values()} & {*self.splits}
+        result = measure(model, {s: self.splits[s] for s in needed})
+        write_text(place / RESULT_FILE, json.dumps(result) + "\n")
+        # It is several times as large as the model, and done with.
+        shutil.rmtree(place / training.CHECKPOINT_FOLDER)
 
-
-def choose_rows(table, corpus, keys):
-    """The rows to run: those of the keys, or all that the corpus has."""
-    if corpus not in table.corpora:
-        raise ValueError(
-            f"{table.paper} {table.name} is on {', '.join(table.corpora)}. "
-            f"Received: {corpus!r}"
+    def report(self):
+        """The `Results` of all finished runs, which are written as well."""
+        found = {}
+        for row in self.table.rows:
+            if row.key is None:
+                continue
+            for place in (self.folder / RUNS_FOLDER / row.key).glob("seed-*"):
+                if not (place / RESULT_FILE).exists():
+                    continue
+                result = json.loads((place / RESULT_FILE).read_text())
+                result["dev_accuracies"] = dev_accuracies(place)
+                seed = int(place.name.removeprefix("seed-"))
+                found.setdefault(row.key, {})[seed] = result
+        results = Results(
+            self.table, self.corpus, self.measured_on, found, self.failures
         )
-    known = {row.key: row for row in table.rows if corpus in row.presets}
-    for key in keys or ():
-        if key not in known:
-            raise ValueError(
-                f"The rows of {table.paper} {table.name} on {corpus} are "
-                f"{', '.join(known)}. Received: {key!r}"
-            )
-    return [row for key, row in known.items() if not keys or key in keys]
+        write_report(results, self.folder)
+        return results
 
+    def _place(self, row, seed):
+        return self.folder / RUNS_FOLDER / row.key / f"seed-{seed}"
 
-def check_overrides(table, rows, corpus, overrides):
-    """`ValueError` where a model argument can't be set for all rows."""
-    for name in overrides:
-        if name in table.compared:
-            raise ValueError(
-                f"{table.paper} {table.name} compares rows by {name}: it "
-                "can't be set for all of them"
-            )
-    taken = set()
-    for row in rows:
-        values = row_overrides(row, corpus, overrides)
-        taken.update(values)
-        training.check_model_arguments(row.presets[corpus], values)
-    for name, value in overrides.items():
-        if name not in taken:
-            raise ValueError(
-                f"`{name}` changes nothing in any row of {table.paper} "
-                f"{table.name}. Received: {name}={value!r}"
-            )
-
-
-def row_overrides(row, corpus, overrides):
-    """A row's model arguments, with those set for all rows that it takes."""
-    preset = models.get_preset(row.presets[corpus])
-    values = {**row.overrides, **overrides}
-    applying = arguments.applying(
-        CLASSES[preset.class_name],
-        {**preset.model, **values},
-        given=row.overrides,
-    )
-    return {name: value for name, value in values.items() if name in applying}
-
-
-def check_data(data, table, corpus):
-    """`ValueError` where texts have labels that can't be learned."""
-    known = list(map(str, data["train"]["classes"]))
-    for split, found in data.items():
-        for label in found["classes"]:
-            if str(label) not in known:
-                raise ValueError(
-                    f"A label of the {split} texts must be one of the "
-                    f"training texts, {', '.join(known)}. Received: {label!r}"
-                )
-    for column in table.columns:
-        if column.corpus == corpus and column.label not in (None, *known):
-            raise ValueError(
-                f"{table.paper} {table.name} needs texts of the class "
-                f"{column.label!r}. Received: {', '.join(known)}"
-            )
-
-
-def check_folder(folder, settings):
-    """`ValueError` where a folder holds anything but these settings' runs."""
-    path = folder / SETTINGS_FILE
-    if path.exists():
-        training.check_settings(path, settings, "reproduction")
-    elif folder.exists() and any(folder.iterdir()):
-        raise ValueError(
-            "The folder must be new, or hold a reproduction to go on with. "
-            f"Received: {folder}, which holds something else"
-        )
-
-
-def measured_splits(table, corpus, splits):
-    """The split that each column is measured on here; `None` for none."""
-    measured_on = {}
-    for column in table.columns:
-        split = column.split
-        if split == "test" and split not in splits:
-            split = "dev"
-        here = column.corpus == corpus and split in splits
-        measured_on[column.name] = split if here else None
-    return measured_on
-
-
-def run_folder(folder, row, seed):
-    return folder / RUNS_FOLDER / row.key / f"seed-{seed}"
-
-
-def train_row(row, seed, place, corpus, splits, settings, folder, verbose):
-    """Train a row's model with a seed, or go on with its training."""
-    resume = (place / training.SETTINGS_FILE).exists()
-    if place.exists() and not resume:
-        # The run was stopped before there was anything to keep.
-        shutil.rmtree(place)
-    text = json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
-    return training.train(
-        row.presets[corpus],
-        splits["train"],
-        splits["dev"],
-        place,
-        vectors=settings["vectors"],
-        seed=seed,
-        resume=resume,
-        model_overrides=row_overrides(row, corpus, settings["model"]),
-        training_overrides=settings["training"],
-        callbacks=[
-            _Begin(lambda: write_text(folder / SETTINGS_FILE, text)),
-            _StopAtInfinity(),
-        ],
-        verbose=verbose,
-    )
+    def _write_settings(self):
+        text = json.dumps(self.settings, indent=2, ensure_ascii=False)
+        write_text(self.folder / SETTINGS_FILE, text + "\n")
 
 
 class _Begin(keras.callbacks.Callback):
@@ -312,70 +265,8 @@ def one_line(error):
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
-def measure(model, splits):
-    """A result as plain data.
-
-    Returns:
-        A dictionary of the best `"epoch"`; the `"parameters"` by part; and,
-        in `"right"`, for each split and class a string with a `1` for each
-        text answered rightly and a `0` for the others, in their order.
-    """
-    return {
-        "epoch": model.training_record["epoch"],
-        "parameters": count_parameters(model),
-        "right": {
-            split: right_answers(model, texts)
-            for split, texts in splits.items()
-        },
-    }
-
-
-def right_answers(model, records):
-    """Which texts of each class are answered rightly, as ones and zeros."""
-    right = [[] for _ in model.labels]
-    for label_ids, probabilities in evaluation.answers(records, model):
-        found = probabilities.argmax(axis=-1)
-        for label_id, answer in zip(label_ids, found, strict=True):
-            right[label_id].append("01"[int(answer == label_id)])
-    return {
-        str(label): "".join(signs)
-        for label, signs in zip(model.labels, right, strict=True)
-    }
-
-
-def count_parameters(model):
-    """The numbers of weights without word vectors, by the papers' parts."""
-    counts = {"hidden layer": 0, "softmax": 0}
-    for layer in model.layers:
-        if layer.name in ("probabilities", "logits"):
-            counts["softmax"] += layer.count_params()
-        elif re.fullmatch(r"hidden_\d+|pruned_hidden", layer.name):
-            counts["hidden layer"] += layer.count_params()
-    by_group = model.parameter_counts()
-    total = sum(by_group.values()) - by_group["word vectors"]
-    counts["other parts"] = total - sum(counts.values())
-    counts["total"] = total
-    return counts
-
-
 def dev_accuracies(run):
     """The dev accuracy after each epoch of a run."""
     text = (run / training.HISTORY_FILE).read_text()
     rows = csv.DictReader(text.splitlines())
     return [float(row["val_accuracy"]) for row in rows]
-
-
-def read_results(folder, table, corpus, measured_on, failures):
-    """The `Results` of all finished runs in a folder."""
-    found = {}
-    for row in table.rows:
-        if row.key is None:
-            continue
-        for path in (folder / RUNS_FOLDER / row.key).glob("seed-*"):
-            if not (path / RESULT_FILE).exists():
-                continue
-            result = json.loads((path / RESULT_FILE).read_text())
-            result["dev_accuracies"] = dev_accuracies(path)
-            seed = int(path.name.removeprefix("seed-"))
-            found.setdefault(row.key, {})[seed] = result
-    return Results(table, corpus, measured_on, found, failures)

@@ -10,9 +10,7 @@ import pytest
 from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn.models import arguments
-from keras_selfattn.reproduction import running
 from keras_selfattn.reproduction.tables import TABLES
-from keras_selfattn.reproduction.tables import get_table
 from tests.models.small import inputs_for
 
 WORDS = {"vocabulary_size": 11, "num_classes": 2, "embedding_dim": 4}
@@ -161,28 +159,6 @@ def test_rows_of_the_papers_tables_give_nothing_idle():
                     given=row.overrides,
                 )
                 arguments.check(model_class, values)
-
-
-def test_arguments_of_all_rows_are_for_those_that_take_them():
-    table = get_table("lin2017", "table 1")
-    rows = {row.key: row for row in table.rows if row.key}
-    overrides = {"units": 3, "num_heads": 2, "kernel_size": 2}
-    taken = {
-        key: list(running.row_overrides(row, "yelp", overrides))
-        for key, row in rows.items()
-    }
-    assert taken == {
-        "bilstm-max": ["units"],
-        "cnn-max": ["units", "kernel_size"],
-        "structured": ["units", "num_heads"],
-    }
-    with pytest.raises(ValueError, match="`num_heads` changes nothing in any"):
-        running.check_overrides(
-            table,
-            [rows["bilstm-max"]],
-            "yelp",
-            {"units": 3, "hidden_units": 3, "num_heads": 2},
-        )
 
 
 def test_a_search_may_fix_what_only_some_trials_take():

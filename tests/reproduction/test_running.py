@@ -256,28 +256,6 @@ def test_a_figure_has_a_picture_of_its_curves(tmp_path):
     assert settings["model"]["num_heads"] == 5
 
 
-def test_where_each_column_is_measured():
-    table = get_table("chen2018", "table 4")
-
-    def measured(corpus, *splits):
-        return running.measured_splits(table, corpus, dict.fromkeys(splits))
-
-    nothing = dict.fromkeys(("snli", "matched", "mismatched", "yelp", "age"))
-    assert measured("multinli", "train", "dev") == {
-        **nothing,
-        "matched": "dev",
-    }
-    assert measured("multinli", "train", "dev", "test", "mismatched") == {
-        **nothing,
-        "matched": "test",
-        "mismatched": "mismatched",
-    }
-    assert measured("yelp", "train", "dev", "test") == {
-        **nothing,
-        "yelp": "test",
-    }
-
-
 def refuses(folder, message, **changes):
     with pytest.raises(ValueError, match=message):
         classes(folder, **changes)
