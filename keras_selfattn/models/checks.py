@@ -30,7 +30,7 @@ def of_scope(scope):
     hidden = ("self", "kwargs", "__class__")
     values = {k: v for k, v in scope.items() if k not in hidden}
     for names, check in (
-        (_SIZES, validation.positive_integer),
+        (_SIZES, validation.integer),
         (_FACTORS, _factor_or_none),
         (_SHARES, validation.fraction),
         (_SWITCHES, _switch),
