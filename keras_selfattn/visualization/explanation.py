@@ -135,9 +135,7 @@ class AlignmentExplanation(PairExplanation):
             word of the hypothesis looks at it.
         hypothesis: `Sentence` of n_h words with scores `(n_p, n_h)`: how
             each word of the premise looks at it.
-        probabilities: Array of shape `(classes,)`.
-        labels: List of the names of the classes.
-        label: The true label, or `None` where it is not known.
+        probabilities: As in `PairExplanation`, and so are the rest.
 
     Raises:
         ValueError: if the shapes do not fit together, or a probability is

@@ -106,13 +106,10 @@ def _grid(explanation, colored, unicode, width):
     overall = explanation.overall
     fulls = full_shade(explanation.scores)
     kept = _most(_peaks(explanation), WORDS)
-    columns = _word_cells(words, kept)
+    table, cells = _table_of(words, kept, unicode)
     order = explanation.head_order()
-    room = width - columns - BAR_CELLS - 15
+    room = width - cells - BAR_CELLS - 15
     heads = order[: max(room // (HEAD_CELLS + 1), 1)]
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("#", justify="right", style="dim")
-    _add_words(table, columns, unicode)
     table.add_column("overall", width=BAR_CELLS + 5, no_wrap=True)
     for head in heads:
         table.add_column(
@@ -144,32 +141,35 @@ def _most(weights, count):
     return sorted(order[:count])
 
 
-def _word_cells(words, kept):
+def _table_of(words, kept, unicode):
+    """A table with a column of the kept words, and that column's width."""
     longest = max(cell_len(words[i]) for i in kept)
-    return max(min(longest, WORD_CELLS), len("word"))
+    cells = max(min(longest, WORD_CELLS), len("word"))
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    table.add_column("#", justify="right", style="dim")
+    _add_words(table, "word", cells, unicode)
+    return table, cells
 
 
-def _add_words(table, cells, unicode):
+def _add_words(table, header, cells, unicode, **options):
     table.add_column(
-        "word",
+        header,
         width=cells,
         no_wrap=True,
         overflow="ellipsis" if unicode else "crop",
+        **options,
     )
 
 
 def _features(sentence, colored, unicode, marks, width):
     words = sentence.words
     kept = _most(_peaks(sentence), WORDS)
-    cells = _word_cells(words, kept)
+    table, cells = _table_of(words, kept, unicode)
     groups = sentence.feature_groups(GROUPS)
     size = groups.shape[-1]
     order = sentence.head_order()
     heads = order[: max((width - cells - 5) // (max(size, 3) + 1), 1)]
     fulls = full_shade(groups.swapaxes(1, 2)).max(axis=-1)
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("#", justify="right", style="dim")
-    _add_words(table, cells, unicode)
     for head in heads:
         table.add_column(f"h{head + 1}", width=max(size, 3), no_wrap=True)
     for i in kept:
@@ -197,20 +197,12 @@ def _matrix(looking, looked, weights, colored, unicode, width):
     rows, columns = looking.words, looked.words
     fulls = full_shade(weights)
     kept = _most(weights.max(axis=1), WORDS)
-    cells = _word_cells(rows, kept)
+    table, cells = _table_of(rows, kept, unicode)
     room = max((width - cells - 5) // (COLUMN_CELLS + 1), 1)
     shown = _most(weights.max(axis=0), room)
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("#", justify="right", style="dim")
-    _add_words(table, cells, unicode)
     for j in shown:
-        table.add_column(
-            _word(columns[j]),
-            width=COLUMN_CELLS,
-            justify="right",
-            no_wrap=True,
-            overflow="ellipsis" if unicode else "crop",
-        )
+        header = _word(columns[j])
+        _add_words(table, header, COLUMN_CELLS, unicode, justify="right")
     for i in kept:
         table.add_row(
             str(i + 1),
