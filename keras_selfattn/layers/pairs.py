@@ -35,7 +35,7 @@ def pair_of_shapes(input_shape, axes, names, layer):
     """
     shapes = pair(input_shape, names, layer)
     for shape in shapes:
-        shapes.rank(shape, axes, layer)
+        rank(shape, axes, layer)
     for axis in (0, -1):
         sizes = {shape[axis] for shape in shapes} - {None}
         if len(sizes) > 1:
