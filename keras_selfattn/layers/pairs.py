@@ -1,5 +1,7 @@
 """Checks of layers that take a pair of inputs."""
 
+from keras_selfattn.layers.shapes import rank
+
 
 def pair(values, names, layer):
     """The two values, or `ValueError` unless they are a list or tuple of two.
