@@ -76,8 +76,11 @@ class AuthorProfiling(CheckedTexts):
             raise ValueError(f"Expected .xml files in {self.path}, found none")
         labels = {}
         if self.labelled:
-            names = {file.stem for file in files}
-            yield from self._read_truth(names, labels)
+            for row in self._read_truth({file.stem for file in files}):
+                if isinstance(row, ValueError):
+                    yield row
+                else:
+                    labels.update([row])
         for file in files:
             try:
                 documents = _documents(file)
@@ -87,9 +90,10 @@ class AuthorProfiling(CheckedTexts):
             for number, text in documents:
                 yield Row(file, number, text, labels.get(file.stem))
 
-    def _read_truth(self, names, labels):
-        """Fills in the labels; yields what is wrong."""
+    def _read_truth(self, names):
+        """Yields pairs of an author and a label, or what is wrong."""
         truth = self.path / TRUTH_FILE
+        known = set()
         column = _COLUMNS.index(self.label)
         for number, line in enumerate(read_text_lines(truth), 1):
             if not line.strip():
@@ -100,7 +104,7 @@ class AuthorProfiling(CheckedTexts):
                 expected = None
                 if len(cells) <= column:
                     expected = ":::".join(("author", *_COLUMNS))
-                elif author in labels:
+                elif author in known:
                     expected = "each author once"
                 elif author not in names:
                     expected = f"an author with a file {author}.xml"
@@ -110,7 +114,8 @@ class AuthorProfiling(CheckedTexts):
                 yield error
                 continue
             label = cells[column].lower()
-            labels[author] = None if label == _UNKNOWN[self.label] else label
+            known.add(author)
+            yield author, None if label == _UNKNOWN[self.label] else label
 
 
 def _documents(path):

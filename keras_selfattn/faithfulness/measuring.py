@@ -140,143 +140,147 @@ def measure(model, records, shares=SHARES, batch_size=64, seed=0):
             "`shares` must be numbers above 0, at most 1. "
             f"Received: shares={shares!r}"
         )
-    reader = Reader(model)
-    totals = _Totals()
-    random = np.random.default_rng(seed)
+    measurement = Measurement(Reader(model), shares, seed)
     for batch in chunks(with_label_ids(records, model.labels), batch_size):
-        _measure_batch(reader, batch, shares, random, totals)
-    if not totals.counts:
+        measurement.add(batch)
+    if not measurement.counts:
         raise ValueError("There is nothing to measure: no text was given")
-    return Faithfulness(
-        texts=totals.counts["accuracy"],
-        accuracy=totals.mean("accuracy"),
-        losses={
-            (method, share): Loss(
-                *(
-                    totals.mean((method, share, field.name))
-                    for field in dataclasses.fields(Loss)
-                )
-            )
-            for method, share in itertools.product(METHODS, shares)
-        },
-        agreement={
-            method: Agreement(
-                totals.mean((method, "precision")),
-                totals.mean((method, "mass")),
-            )
-            for method in METHODS
-            if (method, "mass") in totals.counts
-        },
-        deciding=int(totals.sums.get("deciding", 0)),
-        deciding_unread=int(totals.sums.get("deciding_unread", 0)),
-        num_heads=reader.num_heads,
-        head_overlap=totals.mean("head_overlap"),
-        effective_heads=totals.mean("effective_heads"),
-    )
+    return measurement.result()
 
 
-class _Totals:
-    """Sums and counts by name, for means over a stream."""
+class Measurement:
+    """Sums and counts by name, for means over a stream of texts.
 
-    def __init__(self):
+    Args:
+        reader: The `Reader` of the classifier.
+        shares: Tuple of floats, the shares of the words that are removed.
+        seed: Integer, the seed of the random words.
+    """
+
+    def __init__(self, reader, shares, seed):
+        self.reader = reader
+        self.shares = shares
+        self.random = np.random.default_rng(seed)
         self.sums = {}
         self.counts = {}
 
-    def add(self, name, values):
+    def add(self, batch):
+        """Measure a batch of pairs of a record and its label's number."""
+        records, label_ids = zip(*batch, strict=True)
+        features = self.reader.read([record[0] for record in records])
+        outputs, scores, gradients = self.reader.look(features)
+        words, always = [], []
+        for side in self.reader.split(features):
+            kept = side["token_ids"] != 0
+            null = np.zeros_like(kept)
+            null[:, : self.reader.nulls] = True
+            words.append(kept & ~null)
+            always.append(null)
+        weights = {
+            "attention": [side.sum(axis=1) for side in scores],
+            "random": self._chance(words),
+            "gradient x input": gradients,
+        }
+        predicted = outputs.argmax(axis=-1)
+        rows = np.arange(len(batch))
+        confidence = outputs[rows, predicted]
+        right = (predicted == label_ids).astype(float)
+        self._count("accuracy", right)
+        for side in scores if self.reader.has_heads else ():
+            self._count("head_overlap", heads.overlap(side).mean(axis=-1))
+            self._count("effective_heads", heads.effective_number(side))
+
+        for method, share in itertools.product(METHODS, self.shares):
+            chosen = [
+                most_important(weight, word, share)
+                for weight, word in zip(weights[method], words, strict=True)
+            ]
+            removed = [w & ~c for w, c in zip(words, chosen, strict=True)]
+            for keeps, probability, accuracy in (
+                (removed, "comprehensiveness", "accuracy_without"),
+                (chosen, "sufficiency", "accuracy_with_only"),
+            ):
+                keeps = [k | a for k, a in zip(keeps, always, strict=True)]
+                left = self.reader.answer(features, keeps)
+                lost = confidence - left[rows, predicted]
+                self._count((method, share, probability), lost)
+                lost = right - (left.argmax(axis=-1) == label_ids)
+                self._count((method, share, accuracy), lost)
+
+        for row, record in enumerate(records):
+            positions = getattr(record, "deciding", None)
+            if positions is None:
+                continue
+            if len(words) == 1:
+                positions = [positions]
+            for number, of_side in enumerate(positions):
+                self._add_deciding(
+                    of_side,
+                    words[number][row],
+                    {m: weights[m][number][row] for m in METHODS},
+                )
+
+    def _add_deciding(self, positions, words, weights):
+        """Compare each method's weights in a sentence with what decides it."""
+        decides = np.zeros(len(words), bool)
+        # Words beyond those that the model reads are not there.
+        places = np.array(positions, int) + self.reader.nulls
+        decides[places[places < len(decides)]] = True
+        decides &= words
+        known = len(set(positions))
+        self._count("deciding", [known])
+        self._count("deciding_unread", [known - decides.sum()])
+        if not decides.any():
+            return
+        for method in METHODS:
+            precision, mass = agreement(weights[method], words, decides)
+            self._count((method, "precision"), [precision])
+            self._count((method, "mass"), [mass])
+
+    def _chance(self, words):
+        """A random weight for each word of each sentence."""
+        chance = [np.zeros(side.shape) for side in words]
+        # Text by text, so that the size of the batches changes nothing.
+        for row in range(len(words[0])):
+            for values, side in zip(chance, words, strict=True):
+                values[row, side[row]] = self.random.random(side[row].sum())
+        return chance
+
+    def _count(self, name, values):
         self.sums[name] = self.sums.get(name, 0.0) + float(np.sum(values))
         self.counts[name] = self.counts.get(name, 0) + len(values)
 
-    def mean(self, name):
-        """The mean, or `None` where nothing was added."""
-        return (
-            self.sums[name] / self.counts[name] if name in self.sums else None
-        )
+    def _mean(self, name):
+        """The mean, or `None` where nothing was counted."""
+        if name not in self.sums:
+            return None
+        return self.sums[name] / self.counts[name]
 
-
-def _measure_batch(reader, batch, shares, random, totals):
-    records, label_ids = zip(*batch, strict=True)
-    features = reader.read([record[0] for record in records])
-    outputs, scores, gradients = reader.look(features)
-    words, always = [], []
-    for side in reader.split(features):
-        kept = side["token_ids"] != 0
-        null = np.zeros_like(kept)
-        null[:, : reader.nulls] = True
-        words.append(kept & ~null)
-        always.append(null)
-    weights = dict(
-        zip(
-            METHODS,
-            (
-                [side.sum(axis=1) for side in scores],
-                _chance(words, random),
-                gradients,
-            ),
-            strict=True,
-        )
-    )
-    predicted = outputs.argmax(axis=-1)
-    rows = np.arange(len(batch))
-    confidence = outputs[rows, predicted]
-    right = (predicted == label_ids).astype(float)
-    totals.add("accuracy", right)
-    for side in scores if reader.has_heads else ():
-        totals.add("head_overlap", heads.overlap(side).mean(axis=-1))
-        totals.add("effective_heads", heads.effective_number(side))
-
-    for method, share in itertools.product(METHODS, shares):
-        chosen = [
-            most_important(weight, word, share)
-            for weight, word in zip(weights[method], words, strict=True)
-        ]
-        removed = [w & ~c for w, c in zip(words, chosen, strict=True)]
-        for keeps, probability, accuracy in (
-            (removed, "comprehensiveness", "accuracy_without"),
-            (chosen, "sufficiency", "accuracy_with_only"),
-        ):
-            left = reader.answer(
-                features,
-                [k | a for k, a in zip(keeps, always, strict=True)],
-            )
-            totals.add(
-                (method, share, probability),
-                confidence - left[rows, predicted],
-            )
-            totals.add(
-                (method, share, accuracy),
-                right - (left.argmax(axis=-1) == label_ids),
-            )
-
-    for row, record in enumerate(records):
-        positions = getattr(record, "deciding", None)
-        if positions is None:
-            continue
-        for number, of_side in enumerate(
-            positions if len(words) > 1 else [positions]
-        ):
-            decides = np.zeros(words[number].shape[1], bool)
-            # Words beyond those that the model reads are not there.
-            places = np.array(of_side, int) + reader.nulls
-            decides[places[places < len(decides)]] = True
-            decides &= words[number][row]
-            known = len(set(of_side))
-            totals.add("deciding", [known])
-            totals.add("deciding_unread", [known - decides.sum()])
-            if not decides.any():
-                continue
-            for method in METHODS:
-                precision, mass = agreement(
-                    weights[method][number][row], words[number][row], decides
+    def result(self):
+        """The `Faithfulness` of what has been measured."""
+        return Faithfulness(
+            texts=self.counts["accuracy"],
+            accuracy=self._mean("accuracy"),
+            losses={
+                (method, share): Loss(
+                    **{
+                        field.name: self._mean((method, share, field.name))
+                        for field in dataclasses.fields(Loss)
+                    }
                 )
-                totals.add((method, "precision"), [precision])
-                totals.add((method, "mass"), [mass])
-
-
-def _chance(words, random):
-    """A random weight for each word of each sentence."""
-    chance = [np.zeros(side.shape) for side in words]
-    # Text by text, so that the size of the batches changes nothing.
-    for row in range(len(words[0])):
-        for values, side in zip(chance, words, strict=True):
-            values[row, side[row]] = random.random(side[row].sum())
-    return chance
+                for method, share in itertools.product(METHODS, self.shares)
+            },
+            agreement={
+                method: Agreement(
+                    self._mean((method, "precision")),
+                    self._mean((method, "mass")),
+                )
+                for method in METHODS
+                if (method, "mass") in self.counts
+            },
+            deciding=int(self.sums.get("deciding", 0)),
+            deciding_unread=int(self.sums.get("deciding_unread", 0)),
+            num_heads=self.reader.num_heads,
+            head_overlap=self._mean("head_overlap"),
+            effective_heads=self._mean("effective_heads"),
+        )

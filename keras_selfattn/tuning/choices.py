@@ -94,10 +94,7 @@ def find_choices(preset, given, papers_space):
     lists = {name: v for name, v in given.items() if isinstance(v, list)}
     of_preset = Values("optimizer", [preset.training["optimizer"]])
     reached = entries.get("optimizer", of_preset).values
-    reached = given.get("optimizer", reached)
-    _check_given(
-        given, preset, own, reached if isinstance(reached, list) else [reached]
-    )
+    _check_given(given, preset, own, _listed(given.get("optimizer", reached)))
     of_optimizers = {}
     for optimizer in optimizers.OPTIMIZERS:
         for name, default in optimizers.defaults(optimizer).items():
@@ -110,19 +107,32 @@ def find_choices(preset, given, papers_space):
         entries.setdefault(name, Values(name, values, "optimizer"))
     for name, values in lists.items():
         entries.setdefault(name, Values(name, values))
-    choices = _make_choices(entries.values(), own, given, lists)
+    choices = {}
+    for name, entry in entries.items():
+        if name in given and name not in lists:
+            continue
+        parent = choices.get(entry.parent)
+        reached = _listed({**own, **given}.get(entry.parent))
+        if parent is not None:
+            reached = parent.values
+        found = _choices(entry, own, lists.get(name), parent, reached)
+        choices.update((choice.name, choice) for choice in found)
+    choices = list(choices.values())
     _check_effect(model_class, {**preset.model, **given}, given, choices)
     return choices
+
+
+def _listed(value):
+    return value if isinstance(value, list) else [value]
 
 
 def _check_given(given, preset, known, reached):
     """`ValueError` where one of the optimizers reached can't have a value."""
     for name, value in given.items():
-        values = value if isinstance(value, list) else [value]
         if is_training_value(name):
             taking = [each for each in reached if name in value_names(each)]
             for optimizer in taking or reached[:1]:
-                for each in values:
+                for each in _listed(value):
                     training_values(
                         preset, {"optimizer": optimizer, name: each}
                     )
@@ -147,27 +157,8 @@ def _check_given(given, preset, known, reached):
             )
 
 
-def _make_choices(entries, own, given, lists):
-    made = {}
-    for entry in entries:
-        if entry.argument in given and entry.argument not in lists:
-            continue
-        for choice in _choices(
-            entry,
-            own,
-            lists.get(entry.argument),
-            made.get(entry.parent),
-            {**own, **given}.get(entry.parent),
-        ):
-            made[choice.name] = choice
-    return list(made.values())
-
-
 def _check_effect(model_class, fixed, given, choices):
-    reached = {
-        name: value if isinstance(value, list) else [value]
-        for name, value in fixed.items()
-    }
+    reached = {name: _listed(value) for name, value in fixed.items()}
     reached.update({choice.argument: [] for choice in choices})
     for choice in choices:
         reached[choice.argument] += choice.values
@@ -175,17 +166,25 @@ def _check_effect(model_class, fixed, given, choices):
     check_search(model_class, asked, reached)
 
 
-def _choices(entry, preset, listed, parent, fixed_parent):
-    """The hyperparameters, none to several, that an entry comes to."""
+def _choices(entry, own, listed, parent, reached):
+    """The hyperparameters, none to several, that an entry comes to.
+
+    Args:
+        entry: `Values`.
+        own: Dictionary of the preset's own values.
+        listed: The values that were asked for, or `None`.
+        parent: The `Choice` of the entry's parent, or `None` where that is
+            fixed.
+        reached: List of the values that the parent may have.
+    """
     argument = entry.argument
-    own_value = preset[argument]
+    own_value = own[argument]
     if entry.parent is None:
-        values = listed or _with_own(entry.values, own_value)
+        values = listed or _sorted([*entry.values, own_value])
         default = own_value if own_value in values else values[0]
         yield Choice(argument, argument, values, default)
         return
-    reachable = [fixed_parent] if parent is None else parent.values
-    lists = {v: entry.values[v] for v in reachable if v in entry.values}
+    lists = {v: entry.values[v] for v in reached if v in entry.values}
     if listed:
         groups = [(argument, listed, list(lists))] if lists else []
     else:
@@ -198,18 +197,12 @@ def _choices(entry, preset, listed, parent, fixed_parent):
         default = values[0]
         if listed:
             default = own_value if own_value in values else default
-        elif preset[entry.parent] in when:
-            values, default = _with_own(values, own_value), own_value
+        elif own[entry.parent] in when:
+            values, default = _sorted([*values, own_value]), own_value
         else:
             values = _sorted(values)
-        condition = None
-        if len(when) < len(reachable):
-            condition = (parent, when)
+        condition = (parent, when) if len(when) < len(reached) else None
         yield Choice(name, argument, values, default, condition)
-
-
-def _with_own(values, own_value):
-    return _sorted([*values, own_value])
 
 
 def _sorted(values):

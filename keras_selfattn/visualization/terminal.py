@@ -1,5 +1,6 @@
 """Explanations in a terminal."""
 
+import dataclasses
 import math
 import unicodedata
 
@@ -29,33 +30,26 @@ GROUPS = 12
 
 def lines(prediction, console, options):
     """Yield what `Prediction.__rich_console__` does."""
-    unicode = options.encoding.startswith("utf")
-    colored = bool(console.color_system) and not console.no_color
-    marks = BLOCKS if unicode else DIGITS
-    width = options.max_width
+    screen = _Screen(
+        colored=bool(console.color_system) and not console.no_color,
+        unicode=options.encoding.startswith("utf"),
+        width=options.max_width,
+    )
     yield _verdict(prediction)
     for name, side in prediction.sides().items():
         if name:
             yield Text(f"{name}:", "bold")
-        yield _words(side, colored, marks)
-        yield _legend(side, colored, marks, prediction.has_heads)
+        yield screen.words(side)
+        yield screen.legend(side, prediction.has_heads)
         if prediction.has_heads:
-            yield from _grid(side, colored, unicode, width)
+            yield from screen.heads(side)
         if side.features is not None:
-            yield from _features(side, colored, unicode, marks, width)
+            yield from screen.features(side)
     if not prediction.has_heads:
         for name, *view in prediction.matrices():
-            title = name if unicode else name.replace("→", "to")
+            title = name if screen.unicode else name.replace("→", "to")
             yield Text(f"{title}: each row sums to 100%", "bold")
-            yield from _matrix(*view, colored, unicode, width)
-
-
-def _level(weight, full):
-    return round(len(SHADES) * weight / full)
-
-
-def _style(level):
-    return f"#000000 on {SHADES[level - 1]}" if level else ""
+            yield from screen.matrix(*view)
 
 
 def _verdict(explanation):
@@ -69,66 +63,188 @@ def _verdict(explanation):
     return line
 
 
-def _words(explanation, colored, marks):
-    weights = explanation.overall
-    full = full_shade(weights)
-    line = Text()
-    for (gap, word), weight in zip(explanation.pieces(), weights, strict=True):
-        level = _level(weight, full)
-        line.append(" " if "\n" in gap else gap)
-        line.append(word, _style(level) if colored else "")
-        if level and not colored:
-            line.append(marks[level - 1])
-    if explanation.unread:
-        line.append(" [not read by the model:] ", "bold")
-        line.append(" ".join(explanation.unread.split()), "dim")
-    return line
+@dataclasses.dataclass(frozen=True)
+class _Screen:
+    """What a terminal can show.
 
+    Attributes:
+        colored: Boolean, whether it has colors.
+        unicode: Boolean, whether it has more than ASCII.
+        width: Integer, the cells of a line.
+    """
 
-def _legend(explanation, colored, marks, has_heads):
-    line = Text("overall weight: ", "dim")
-    if colored:
-        for level in range(1, len(SHADES) + 1):
-            line.append("  ", _style(level))
-        line.append(" up to ")
-    else:
-        line.append(f"{''.join(marks)} after a word, {marks[-1]} = ")
-    line.append(f"{full_shade(explanation.overall):.1%}")
-    if has_heads:
-        dot = " · " if marks == BLOCKS else ", "
-        line.append(f"{dot}overlap {explanation.overlap:.2f}")
-        line.append(f"{dot}penalty {explanation.penalty:.2f}")
-    return line
+    colored: bool
+    unicode: bool
+    width: int
 
+    @property
+    def marks(self):
+        return BLOCKS if self.unicode else DIGITS
 
-def _grid(explanation, colored, unicode, width):
-    words = explanation.words
-    overall = explanation.overall
-    fulls = full_shade(explanation.scores)
-    kept = _most(_peaks(explanation), WORDS)
-    table, cells = _table_of(words, kept, unicode)
-    order = explanation.head_order()
-    room = width - cells - BAR_CELLS - 15
-    heads = order[: max(room // (HEAD_CELLS + 1), 1)]
-    table.add_column("overall", width=BAR_CELLS + 5, no_wrap=True)
-    for head in heads:
+    def words(self, sentence):
+        """The text, its words shaded by their overall weight."""
+        weights = sentence.overall
+        full = full_shade(weights)
+        line = Text()
+        for (gap, word), weight in zip(sentence.pieces(), weights, strict=True):
+            level = _level(weight, full)
+            line.append(" " if "\n" in gap else gap)
+            line.append(word, _style(level) if self.colored else "")
+            if level and not self.colored:
+                line.append(self.marks[level - 1])
+        if sentence.unread:
+            line.append(" [not read by the model:] ", "bold")
+            line.append(" ".join(sentence.unread.split()), "dim")
+        return line
+
+    def legend(self, sentence, has_heads):
+        """What the shades stand for, and how the heads differ."""
+        line = Text("overall weight: ", "dim")
+        if self.colored:
+            for level in range(1, len(SHADES) + 1):
+                line.append("  ", _style(level))
+            line.append(" up to ")
+        else:
+            marks = self.marks
+            line.append(f"{''.join(marks)} after a word, {marks[-1]} = ")
+        line.append(f"{full_shade(sentence.overall):.1%}")
+        if has_heads:
+            dot = " · " if self.unicode else ", "
+            line.append(f"{dot}overlap {sentence.overlap:.2f}")
+            line.append(f"{dot}penalty {sentence.penalty:.2f}")
+        return line
+
+    def heads(self, sentence):
+        """A table of the weights, words × heads."""
+        words = sentence.words
+        overall = sentence.overall
+        fulls = full_shade(sentence.scores)
+        kept = _most(_peaks(sentence), WORDS)
+        table, cells = self._table(words, kept)
+        order = sentence.head_order()
+        room = self.width - cells - BAR_CELLS - 15
+        heads = order[: max(room // (HEAD_CELLS + 1), 1)]
+        table.add_column("overall", width=BAR_CELLS + 5, no_wrap=True)
+        for head in heads:
+            table.add_column(
+                f"h{head + 1}", width=HEAD_CELLS, justify="right", no_wrap=True
+            )
+        for i in kept:
+            table.add_row(
+                str(i + 1),
+                _word(words[i]),
+                self._bar(overall[i], full_shade(overall)),
+                *(
+                    self._cell(sentence.scores[head, i], fulls[head])
+                    for head in heads
+                ),
+            )
+        yield table
+        caption = _caption(len(kept), len(words), len(heads), len(order))
+        if caption:
+            yield Text(caption, "dim")
+
+    def features(self, sentence):
+        """A table of the weights of groups of features, words × heads."""
+        words = sentence.words
+        kept = _most(_peaks(sentence), WORDS)
+        table, cells = self._table(words, kept)
+        groups = sentence.feature_groups(GROUPS)
+        size = groups.shape[-1]
+        order = sentence.head_order()
+        room = self.width - cells - 5
+        heads = order[: max(room // (max(size, 3) + 1), 1)]
+        fulls = full_shade(groups.swapaxes(1, 2)).max(axis=-1)
+        for head in heads:
+            table.add_column(f"h{head + 1}", width=max(size, 3), no_wrap=True)
+        for i in kept:
+            shades = [
+                self._shades(groups[head, i], fulls[head]) for head in heads
+            ]
+            table.add_row(str(i + 1), _word(words[i]), *shades)
+        yield table
+        caption = (
+            f"{sentence.features.shape[-1]} features a head, in {size} groups "
+            "of those that weigh the same word most"
+        )
+        rest = _caption(len(kept), len(words), len(heads), len(order))
+        yield Text(f"{caption}; {rest}" if rest else caption, "dim")
+
+    def matrix(self, looking, looked, weights):
+        """A table of how the words of one sentence look at another's."""
+        rows, columns = looking.words, looked.words
+        fulls = full_shade(weights)
+        kept = _most(weights.max(axis=1), WORDS)
+        table, cells = self._table(rows, kept)
+        room = max((self.width - cells - 5) // (COLUMN_CELLS + 1), 1)
+        shown = _most(weights.max(axis=0), room)
+        for j in shown:
+            self._add_words(
+                table, _word(columns[j]), COLUMN_CELLS, justify="right"
+            )
+        for i in kept:
+            table.add_row(
+                str(i + 1),
+                _word(rows[i]),
+                *(
+                    self._cell(weights[i, j], fulls[i], COLUMN_CELLS)
+                    for j in shown
+                ),
+            )
+        yield table
+        parts = [
+            f"{some} of {len(words)} {name}"
+            for name, some, words in (
+                ("rows", len(kept), rows),
+                ("columns", len(shown), columns),
+            )
+            if some < len(words)
+        ]
+        if parts:
+            yield Text("; ".join(parts) + ", those of most weight", "dim")
+
+    def _table(self, words, kept):
+        """A table with a column of the kept words, and that column's width."""
+        longest = max(cell_len(words[i]) for i in kept)
+        cells = max(min(longest, WORD_CELLS), len("word"))
+        table = Table(box=None, padding=(0, 1, 0, 0))
+        table.add_column("#", justify="right", style="dim")
+        self._add_words(table, "word", cells)
+        return table, cells
+
+    def _add_words(self, table, header, cells, **options):
+        overflow = "ellipsis" if self.unicode else "crop"
         table.add_column(
-            f"h{head + 1}", width=HEAD_CELLS, justify="right", no_wrap=True
+            header, width=cells, no_wrap=True, overflow=overflow, **options
         )
-    for i in kept:
-        table.add_row(
-            str(i + 1),
-            _word(words[i]),
-            _bar(overall[i], full_shade(overall), unicode),
-            *(
-                _cell(explanation.scores[head, i], fulls[head], colored)
-                for head in heads
-            ),
+
+    def _cell(self, weight, full, cells=HEAD_CELLS):
+        style = _style(_level(weight, full)) if self.colored else ""
+        return Text(f"{percent(weight):>{cells}}", style)
+
+    def _shades(self, weights, full):
+        line = Text()
+        for weight in weights:
+            level = _level(weight, full)
+            if self.colored:
+                line.append(" ", _style(level))
+            else:
+                line.append(self.marks[level - 1] or "." if level else " ")
+        return line
+
+    def _bar(self, weight, full):
+        length = max(math.ceil(BAR_CELLS * weight / full - 0.5), 0)
+        return Text(
+            f"{percent(weight):>4} " + ("█" if self.unicode else "#") * length
         )
-    yield table
-    caption = _caption(len(kept), len(words), len(heads), len(order))
-    if caption:
-        yield Text(caption, "dim")
+
+
+def _level(weight, full):
+    return round(len(SHADES) * weight / full)
+
+
+def _style(level):
+    return f"#000000 on {SHADES[level - 1]}" if level else ""
 
 
 def _peaks(sentence):
@@ -141,108 +257,12 @@ def _most(weights, count):
     return sorted(order[:count])
 
 
-def _table_of(words, kept, unicode):
-    """A table with a column of the kept words, and that column's width."""
-    longest = max(cell_len(words[i]) for i in kept)
-    cells = max(min(longest, WORD_CELLS), len("word"))
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    table.add_column("#", justify="right", style="dim")
-    _add_words(table, "word", cells, unicode)
-    return table, cells
-
-
-def _add_words(table, header, cells, unicode, **options):
-    table.add_column(
-        header,
-        width=cells,
-        no_wrap=True,
-        overflow="ellipsis" if unicode else "crop",
-        **options,
-    )
-
-
-def _features(sentence, colored, unicode, marks, width):
-    words = sentence.words
-    kept = _most(_peaks(sentence), WORDS)
-    table, cells = _table_of(words, kept, unicode)
-    groups = sentence.feature_groups(GROUPS)
-    size = groups.shape[-1]
-    order = sentence.head_order()
-    heads = order[: max((width - cells - 5) // (max(size, 3) + 1), 1)]
-    fulls = full_shade(groups.swapaxes(1, 2)).max(axis=-1)
-    for head in heads:
-        table.add_column(f"h{head + 1}", width=max(size, 3), no_wrap=True)
-    for i in kept:
-        row = [str(i + 1), _word(words[i])]
-        for head in heads:
-            line = Text()
-            for weight in groups[head, i]:
-                level = _level(weight, fulls[head])
-                if colored:
-                    line.append(" ", _style(level))
-                else:
-                    line.append(marks[level - 1] or "." if level else " ")
-            row.append(line)
-        table.add_row(*row)
-    yield table
-    caption = (
-        f"{sentence.features.shape[-1]} features a head, in {size} groups of "
-        "those that weigh the same word most"
-    )
-    rest = _caption(len(kept), len(words), len(heads), len(order))
-    yield Text(f"{caption}; {rest}" if rest else caption, "dim")
-
-
-def _matrix(looking, looked, weights, colored, unicode, width):
-    rows, columns = looking.words, looked.words
-    fulls = full_shade(weights)
-    kept = _most(weights.max(axis=1), WORDS)
-    table, cells = _table_of(rows, kept, unicode)
-    room = max((width - cells - 5) // (COLUMN_CELLS + 1), 1)
-    shown = _most(weights.max(axis=0), room)
-    for j in shown:
-        header = _word(columns[j])
-        _add_words(table, header, COLUMN_CELLS, unicode, justify="right")
-    for i in kept:
-        table.add_row(
-            str(i + 1),
-            _word(rows[i]),
-            *(
-                _cell(weights[i, j], fulls[i], colored, COLUMN_CELLS)
-                for j in shown
-            ),
-        )
-    yield table
-    parts = [
-        f"{some} of {len(words)} {name}"
-        for name, some, words in (
-            ("rows", len(kept), rows),
-            ("columns", len(shown), columns),
-        )
-        if some < len(words)
-    ]
-    if parts:
-        yield Text("; ".join(parts) + ", those of most weight", "dim")
-
-
 def _word(word):
     # A terminal that orders right-to-left scripts would reorder the numbers
     # after the word too.
     if any(unicodedata.bidirectional(char) in ("R", "AL") for char in word):
         word = f"{LEFT_TO_RIGHT}{word}{LEFT_TO_RIGHT}"
     return Text(word)
-
-
-def _cell(weight, full, colored, cells=HEAD_CELLS):
-    style = _style(_level(weight, full)) if colored else ""
-    return Text(f"{percent(weight):>{cells}}", style)
-
-
-def _bar(weight, full, unicode):
-    length = math.ceil(BAR_CELLS * weight / full - 0.5)
-    return Text(
-        f"{percent(weight):>4} " + ("█" if unicode else "#") * max(length, 0)
-    )
 
 
 def _caption(shown_words, words, shown_heads, heads):

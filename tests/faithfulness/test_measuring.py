@@ -81,6 +81,7 @@ class Stub:
 
     nulls = 0
     has_heads = True
+    num_heads = 1
     empty = {"token_ids": np.array([1])}
 
     def read(self, texts):
@@ -108,14 +109,14 @@ class Stub:
 
 
 def test_losses_and_agreement_by_hand():
-    totals = measuring._Totals()
+    measurement = measuring.Measurement(Stub(), (0.5,), seed=0)
     # 2 + 5 + 1 = 8: the second class with 0.8. 3 alone: the first with 0.7.
     batch = [(Record("2 5 1", "b", (1, 2)), 1), (("3", "b"), 1)]
-    random = np.random.default_rng(0)
-    measuring._measure_batch(Stub(), batch, (0.5,), random, totals)
+    measurement.add(batch)
+    found = measurement.result()
 
     def mean(method, name):
-        return pytest.approx(totals.mean((method, 0.5, name)))
+        return pytest.approx(getattr(found.losses[method, 0.5], name))
 
     # By attention 2 and 5 of the first text, 3 of the second are taken.
     # Without: 1 is left, p = 0.1, and the empty text, p = 0.9.
@@ -127,11 +128,11 @@ def test_losses_and_agreement_by_hand():
     assert mean("gradient x input", "comprehensiveness") == (0.3 - 0.2) / 2
     assert mean("gradient x input", "sufficiency") == (0.5 + 0.0) / 2
     assert mean("gradient x input", "accuracy_with_only") == 1 / 2
-    assert totals.mean("accuracy") == 0.5
+    assert found.accuracy == 0.5
     # Of 5 and 2, the two of most attention, 5 decides; of 8, 6 are on them.
-    assert totals.mean(("attention", "precision")) == 0.5
-    assert totals.mean(("attention", "mass")) == 6 / 8
-    assert totals.counts[("attention", "mass")] == 1
+    assert found.agreement["attention"].precision == 0.5
+    assert found.agreement["attention"].mass == 6 / 8
+    assert measurement.counts["attention", "mass"] == 1
 
 
 def test_what_is_kept_moves_together():
