@@ -27,7 +27,7 @@ def widths(values, name):
     if not found:
         raise ValueError(
             f"`{name}` must hold at least one integer. "
-            f"Received: {name}={values!r}"
+            f"Received: {name}={found!r}"
         )
     return found
 

@@ -28,7 +28,7 @@ def test_what_is_as_expected_comes_back():
         (validation.integers, "12", "sequence of integers.*x='12'"),
         (validation.integers, 12, "sequence of integers.*x=12"),
         (validation.integers, [1, 0], "1 or more.*x=0"),
-        (validation.widths, [], r"at least one integer. Received: x=\[\]"),
+        (validation.widths, [], r"at least one integer. Received: x=\(\)"),
         (validation.fraction, 1, "not including, 1. Received: x=1"),
         (validation.fraction, "0.5", "number from 0.*x='0.5'"),
     ],
