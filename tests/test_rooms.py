@@ -5,12 +5,15 @@ import pathlib
 import keras_selfattn
 from docs import draw_architecture
 from tests.rooms import ROOMS
+from tests.rooms import ROOT
 from tests.rooms import graph
 from tests.rooms import imports
 from tests.rooms import modules
 from tests.rooms import room
 
 DOCS = pathlib.Path(draw_architecture.__file__).parent
+TESTS = pathlib.Path(__file__).parent
+TOP = pathlib.Path()
 
 
 def test_every_room_has_its_place():
@@ -76,3 +79,17 @@ def test_one_public_layer_a_file():
             assert file not in places, f"{name} and {places[file]}"
             places[file] = name
             assert file.replace("_", "") == name.lower()
+
+
+def test_the_tests_mirror_the_rooms():
+    missing = []
+    for path in modules().values():
+        place = path.relative_to(ROOT)
+        if place.name.startswith("__"):
+            continue
+        # A file of its own, or one of those of its room.
+        file = TESTS / place.with_name(f"test_{place.name}")
+        room_files = (TESTS / place.parent).glob("test_*.py")
+        if not file.exists() and (place.parent == TOP or not any(room_files)):
+            missing.append(str(place))
+    assert missing == []
