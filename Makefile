@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # A process a core, but no more than the memory of a laptop holds.
 SPREAD := -n auto --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-slow test-oldest laws mutants lint format bench clean
+.PHONY: demo test test-slow test-oldest laws mutants lint format docs bench clean
 
 $(VENV)/run: setup.py pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -53,6 +53,10 @@ lint: $(VENV)/develop
 format: $(VENV)/develop
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Into build/site; its first page is index.html.
+docs: $(VENV)/develop
+	$(BIN)/mkdocs build --strict
 
 bench: $(VENV)/develop
 	$(BIN)/python -m benchmarks

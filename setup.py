@@ -26,6 +26,11 @@ extras = {
         "openvino>=2026.4",
         "tf2onnx>=1.17",
     ],
+    "docs": [
+        "mkdocs>=1.6,<2",
+        "mkdocs-material>=9.7",
+        "mkdocstrings-python>=2",
+    ],
     "dev": [
         "hypothesis>=6",
         "jax",

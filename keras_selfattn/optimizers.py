@@ -131,8 +131,7 @@ class SGD(_TouchedRows, keras.optimizers.SGD):
     that are not in the batch stay where they are and keep their momentum,
     where Keras goes on moving them and lets it decay; the reason is `Adam`'s.
 
-    Args:
-        **kwargs: Those of `keras.optimizers.SGD`.
+    The arguments are those of `keras.optimizers.SGD`.
     """
 
     def _takes_repeated_rows(self):
@@ -195,8 +194,7 @@ class Adam(_TouchedRows, keras.optimizers.Adam):
     Dense weights move as with Keras within 1e-5 of a move: in float32
     TensorFlow's op takes `1 - beta_2` of the rounded `beta_2`.
 
-    Args:
-        **kwargs: Those of `keras.optimizers.Adam`.
+    The arguments are those of `keras.optimizers.Adam`.
     """
 
     def _update_whole(self, gradient, variable, learning_rate):
@@ -249,8 +247,7 @@ class Adagrad(_TouchedRows, keras.optimizers.Adagrad):
 
     It moves all weights as Keras does with the dense gradient.
 
-    Args:
-        **kwargs: Those of `keras.optimizers.Adagrad`.
+    The arguments are those of `keras.optimizers.Adagrad`.
     """
 
     def _update_rows(self, gradient, rows, variable, learning_rate):

@@ -1,0 +1,109 @@
+"""The site builds, names all that is public, and its snippets run."""
+
+import functools
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests import snippets
+from tests.public_names import public_names
+
+ROOT = pathlib.Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(
+    path.name
+    for path in DOCS.glob("*.md")
+    if snippets.snippets(path.read_text(encoding="utf-8"), "python", "sh")
+)
+# A page whose reader has read another one.
+AFTER = {
+    "explaining.md": "own_data.md",
+    "serving.md": "own_data.md",
+}
+
+
+def test_every_public_name_is_in_the_reference():
+    listed = [
+        name
+        for path in (DOCS / "reference").glob("*.md")
+        for name in re.findall(
+            r"^::: (.*)$", path.read_text(encoding="utf-8"), flags=re.MULTILINE
+        )
+    ]
+    assert sorted(public_names() - set(listed)) == []
+    assert len(set(listed)) == len(listed)
+
+
+def test_pictures_are_small_and_shown():
+    pages = [path.read_text(encoding="utf-8") for path in DOCS.glob("*.md")]
+    for path in DOCS.glob("*.png"):
+        assert path.stat().st_size < 200_000, path
+        assert any(f"({path.name})" in page for page in pages), path
+
+
+@pytest.mark.slow
+def test_the_site_builds(tmp_path):
+    pytest.importorskip("mkdocs")
+    pytest.importorskip("mkdocstrings_handlers.python")
+    command = ["mkdocs", "build", "--strict", "--quiet", "--site-dir"]
+    done = subprocess.run(
+        [sys.executable, "-m", *command, tmp_path],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    pages = {
+        path.relative_to(tmp_path).as_posix(): path.read_text(encoding="utf-8")
+        for path in tmp_path.rglob("*.html")
+    }
+    anchors = set(re.findall(r' id="([^"]+)"', "".join(pages.values())))
+    assert sorted(public_names() - anchors) == []
+    for name, page in pages.items():
+        # Nothing is asked of another machine.
+        assert not re.findall(
+            r'<(?:link|script|img)[^>]+="(?:https?:)?//', page
+        )
+        # Neither Markdown nor a docstring's sections are left as they were.
+        for left in (
+            "&gt;&gt;&gt;</",
+            "<blockquote>",
+            "Call arguments:",
+            "--8<",
+        ):
+            assert left not in page, (name, left)
+    assert "keras-selfattn predict [-h]" in pages["commands.html"]
+    assert "lin2017_yelp_pruned" in pages["presets.html"]
+    assert "Memory at corpus size" in pages["results.html"]
+
+
+@functools.cache
+def folder_after(page, parent):
+    """The folder in which all that a page shows was run."""
+    folder = parent / page
+    before = AFTER.get(page)
+    if before is None:
+        folder.mkdir()
+        snippets.write_corpora(folder)
+    else:
+        shutil.copytree(folder_after(before, parent), folder)
+    text = (DOCS / page).read_text(encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        snippets.run(text, page)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def parent(tmp_path_factory):
+    return tmp_path_factory.mktemp("pages")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_shows_runs(page, parent):
+    folder_after(page, parent)
