@@ -18,6 +18,8 @@ extras = {
     ],
     "reproduction": ["matplotlib>=3.8", "scipy"],
     "viz": ["matplotlib>=3.8", "tensorboard>=2.18"],
+    "parquet": ["pyarrow>=14"],
+    "zstd": ["zstandard>=0.22"],
     "serving": ["tensorflow-serving-api>=2.18"],
     "formats": [
         "ai-edge-litert>=2.3",

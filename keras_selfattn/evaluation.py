@@ -28,6 +28,13 @@ class Evaluation:
         """The share of right answers."""
         return float(np.trace(self.confusion) / self.confusion.sum())
 
+    @property
+    def macro_f1(self):
+        """The mean F1 of the classes that are true or predicted somewhere."""
+        known = self.confusion.sum(axis=0) + self.confusion.sum(axis=1) > 0
+        f1 = [figures["f1"] for figures in self.per_class().values()]
+        return float(np.mean(np.array(f1)[known]))
+
     def per_class(self):
         """Precision, recall, F1 and the number of rows of each class.
 
@@ -41,9 +48,9 @@ class Evaluation:
         rows = self.confusion.sum(axis=1)
         return {
             label: {
-                "precision": right[i] / max(predicted[i], 1),
-                "recall": right[i] / max(rows[i], 1),
-                "f1": 2 * right[i] / max(predicted[i] + rows[i], 1),
+                "precision": float(right[i] / max(predicted[i], 1)),
+                "recall": float(right[i] / max(rows[i], 1)),
+                "f1": float(2 * right[i] / max(predicted[i] + rows[i], 1)),
                 "rows": int(rows[i]),
             }
             for i, label in enumerate(self.labels)
@@ -90,13 +97,28 @@ def evaluate(model, records, batch_size=64):
         ValueError: if there are no records, or a label that the model does
             not know.
     """
-    classes = len(model.labels)
-    confusion = np.zeros((classes, classes), dtype="int64")
-    for label_ids, probabilities in answers(records, model, batch_size):
+    return count(answers(records, model, batch_size), model.labels)
+
+
+def count(answers, labels):
+    """Count answers beside the true labels.
+
+    Args:
+        answers: Iterable of what `answers` yields.
+        labels: List of the labels of the model.
+
+    Returns:
+        An `Evaluation`.
+
+    Raises:
+        ValueError: if there are no answers.
+    """
+    confusion = np.zeros((len(labels), len(labels)), dtype="int64")
+    for label_ids, probabilities in answers:
         np.add.at(confusion, (label_ids, probabilities.argmax(axis=-1)), 1)
     if not confusion.sum():
         raise ValueError("There is nothing to evaluate: no text was given")
-    return Evaluation(list(model.labels), confusion)
+    return Evaluation(list(labels), confusion)
 
 
 def answers(records, model, batch_size=64):

@@ -14,7 +14,7 @@ from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.data.generated_pairs import generate_pairs
 
 # These start what a test cannot: containers, servers, and what takes hours.
-NOT_RUN = ("make", "docker", "curl", "pip", "python", "tensorboard")
+NOT_RUN = ("make", "docker", "curl", "pip", "python", "tensorboard", "printf")
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 

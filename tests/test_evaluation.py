@@ -17,6 +17,8 @@ def test_figures_of_a_confusion_matrix():
         ["a", "b", "c"], np.array([[3, 1, 0], [3, 2, 0], [0, 0, 0]])
     )
     assert result.accuracy == 5 / 9
+    # No "c" was there, and none was answered.
+    assert result.macro_f1 == pytest.approx((0.6 + 0.5) / 2)
     figures = result.per_class()
     assert figures["a"] == {
         "precision": 0.5,

@@ -1,5 +1,6 @@
 """Runs one command, and tells what went wrong in one line."""
 
+import os
 import signal
 import sys
 import traceback
@@ -20,7 +21,8 @@ def main(arguments=None):
     Returns:
         The exit code: 0; 1 where a row of a reproduction failed, or after an
         internal error, 2 where an input is at fault, 130 where the user
-        interrupted. A terminated process ends with 143.
+        interrupted, 141 where whoever read the output has enough. A
+        terminated process ends with 143.
     """
     if arguments is None:
         # As an exception, so that what is half-written is cleared away.
@@ -29,7 +31,18 @@ def main(arguments=None):
     options = make_parser().parse_args(arguments)
     options.arguments = arguments
     try:
-        return options.run(options) or 0
+        code = options.run(options) or 0
+        if sys.stdout is not None:
+            # Else the interpreter would meet a closed pipe at its end.
+            sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        return _output_is_closed()
+    except SystemExit as error:
+        # As rich ends the process where its output is closed.
+        if isinstance(error.__context__, BrokenPipeError):
+            return _output_is_closed()
+        raise
     except KeyboardInterrupt:
         print(f"{PROGRAM}: interrupted", file=sys.stderr)
         return 130
@@ -42,3 +55,12 @@ def main(arguments=None):
             message = f"{type(error).__name__}: {message} (--debug shows where)"
         print(f"{PROGRAM}: {kind}: {message}", file=sys.stderr)
         return code
+
+
+def _output_is_closed():
+    """What a program ends with that writes to `head` when it has enough."""
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, sys.stdout.fileno())
+    os.close(nothing)
+    # SIGPIPE's number, which Windows has no name for.
+    return 128 + 13

@@ -1,11 +1,17 @@
 """The corpora that commands are given."""
 
+import itertools
 import pathlib
 import sys
 
 from keras_selfattn.cli.options import PROGRAM
 from keras_selfattn.data import formats
 from keras_selfattn.data.checked_texts import MAX_BAD_RATE
+from keras_selfattn.data.checked_texts import NO_GOLD_LABEL
+from keras_selfattn.data.lines import place
+
+# So many rows that can't be read at the beginning are no accident.
+_LOOKED_AT = 1000
 
 
 def add_text_columns(parser):
@@ -14,8 +20,15 @@ def add_text_columns(parser):
     parser.add_argument(
         "--format",
         choices=formats.FORMATS,
-        help="of the files, if the names don't tell: records of columns, "
-        "SNLI's or MultiNLI's own, or PAN's author profiling",
+        help="of the files, if the names don't tell: csv, tsv, jsonl, parquet, "
+        "or txt for one text a line; records for whichever of these the name "
+        "tells; nli for SNLI's or MultiNLI's own, pan for author profiling",
+    )
+    parser.add_argument(
+        "--delimiter",
+        metavar="CHARACTER",
+        type=_delimiter,
+        help="between two cells of .csv and .tsv files",
     )
     parser.add_argument(
         "--split",
@@ -52,8 +65,16 @@ def add_dev(parser):
     )
 
 
-def open_corpus(path, options, split=None, labelled=True):
-    """The corpus of a path, by a command's options."""
+def open_corpus(path, options, split=None, labelled=True, forgiving=False):
+    """The corpus of a path, by a command's options.
+
+    Args:
+        path: Path of a file or folder, or `-` for standard input.
+        options: The parsed options.
+        split: The part of an archive, or `None`.
+        labelled: Boolean, whether the labels are wanted.
+        forgiving: Boolean, whether the command goes on at malformed rows.
+    """
     if options.download:
         from keras_selfattn.data.downloads import PUBLISHED
         from keras_selfattn.data.downloads import download
@@ -70,12 +91,30 @@ def open_corpus(path, options, split=None, labelled=True):
         options.text_pair,
         labelled,
         options.max_bad_rate,
+        options.delimiter,
     )
-    # What is wrong with its columns is said before Keras is imported. A pipe
-    # can be read only once.
-    if not pathlib.Path(path).is_fifo():
+    # What is wrong with its columns is said before Keras is imported.
+    if forgiving:
+        _check_some_row(corpus)
+    else:
         next(iter(corpus), None)
     return corpus
+
+
+def _check_some_row(corpus):
+    """The error of the first row, where none of the first ones can be read."""
+    first = None
+    for _, row in itertools.islice(corpus.table(), _LOOKED_AT):
+        if not isinstance(row, ValueError):
+            return
+        first = first or row
+    if first is not None:
+        raise first
+
+
+def _delimiter(text):
+    # A shell hands on the two characters.
+    return "\t" if text == "\\t" else text
 
 
 def open_split(path, options, split, default):
@@ -95,4 +134,17 @@ def report_left_out(*corpora):
     """Tell of the rows that the last reading has left out."""
     for corpus in corpora:
         if corpus.report is not None and corpus.report.counts:
-            print(f"{PROGRAM}: {corpus.path}: {corpus.report}", file=sys.stderr)
+            print(
+                f"{PROGRAM}: {place(corpus.path)}: {corpus.report}"
+                f"{_first_of(corpus.report)}",
+                file=sys.stderr,
+            )
+
+
+def _first_of(report):
+    """The first row of each kind that should not have been there."""
+    return "".join(
+        f"; the first {kind}: {message}"
+        for kind, message in report.first.items()
+        if kind != NO_GOLD_LABEL
+    )

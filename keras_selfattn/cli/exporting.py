@@ -28,7 +28,7 @@ def export(options):
     """Write a SavedModel for serving."""
     if (options.reduced_precision is None) != (options.check is None):
         raise ValueError(
-            "Expected both --reduced-precision and --check with labelled "
+            "Expected both --reduced-precision and --check with labeled "
             "texts, or none of them"
         )
     models.check_folder(options.model)

@@ -2,10 +2,12 @@
 
 import argparse
 
-from keras_selfattn.cli import asking
 from keras_selfattn.cli import demo
+from keras_selfattn.cli import evaluating
+from keras_selfattn.cli import explaining
 from keras_selfattn.cli import exporting
 from keras_selfattn.cli import listing
+from keras_selfattn.cli import predicting
 from keras_selfattn.cli import reproducing
 from keras_selfattn.cli import training
 from keras_selfattn.cli.options import PROGRAM
@@ -21,6 +23,15 @@ def make_parser():
     add_debug(parser, default=False)
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     # As the help lists them.
-    for family in (training, asking, exporting, reproducing, listing, demo):
+    for family in (
+        training,
+        evaluating,
+        predicting,
+        explaining,
+        exporting,
+        reproducing,
+        listing,
+        demo,
+    ):
         family.add_commands(commands)
     return parser

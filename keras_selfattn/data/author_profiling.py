@@ -9,8 +9,8 @@ from keras_selfattn.data.checked_texts import MAX_BAD_RATE
 from keras_selfattn.data.checked_texts import CheckedTexts
 from keras_selfattn.data.checked_texts import Row
 from keras_selfattn.data.lines import line_error
-from keras_selfattn.data.readers import check_text
-from keras_selfattn.data.readers import read_text_lines
+from keras_selfattn.data.text_lines import check_text
+from keras_selfattn.data.text_lines import read_text_lines
 
 TRUTH_FILE = "truth.txt"
 

@@ -123,8 +123,7 @@ class CheckedTexts:
                 f"Received: {max_bad_rate!r}"
             )
         self.labelled = labelled
-        self.labels = None if labels is None else tuple(plain(labels))
-        self._find = Finder(self.labels or ())
+        self._know(labels)
         self.max_bad_rate = max_bad_rate
         self.report = None
 
@@ -135,6 +134,30 @@ class CheckedTexts:
             A `Row`, or the `ValueError` that says what is wrong with it.
         """
         raise NotImplementedError
+
+    def table(self):
+        """Yields each row beside all that the file has of it.
+
+        Yields:
+            Pairs of a dictionary by column, which is empty where there are
+            no columns, and what `read` yields.
+        """
+        for row in self.read():
+            yield {}, row
+
+    def expect(self, labels):
+        """Leave out, and count, rows of other labels from now on.
+
+        Args:
+            labels: The labels there are. A corpus that knows its own keeps
+                them.
+        """
+        if self.labelled and self.labels is None:
+            self._know(labels)
+
+    def _know(self, labels):
+        self.labels = None if labels is None else tuple(plain(labels))
+        self._find = Finder(self.labels or ())
 
     def knows(self, label):
         """Whether a label is one of those there are."""
@@ -187,8 +210,8 @@ class CheckedTexts:
                     f"one of the labels {', '.join(map(str, self.labels))}"
                 )
             return UNKNOWN_LABEL, _error(row, expected, repr(row.label))
-        if not all(text.strip() for text in sentences(row.text)):
-            return EMPTY_TEXT, _error(row, "text", "an empty one")
+        if empty := empty_text(row):
+            return EMPTY_TEXT, empty
         if row.identifier:
             identifier = hash(row.identifier)
             if identifier in identifiers:
@@ -197,6 +220,13 @@ class CheckedTexts:
                 )
             identifiers.add(identifier)
         return None
+
+
+def empty_text(row):
+    """The `ValueError` of a `Row` without text, or `None`."""
+    if all(text.strip() for text in sentences(row.text)):
+        return None
+    return _error(row, "text", "an empty one")
 
 
 def _error(row, expected, received):

@@ -5,7 +5,8 @@ import pathlib
 from keras_selfattn.data.checked_texts import MAX_BAD_RATE
 from keras_selfattn.data.checked_texts import CheckedTexts
 from keras_selfattn.data.checked_texts import Row
-from keras_selfattn.data.readers import read_rows
+from keras_selfattn.data.lines import place
+from keras_selfattn.data.readers import read_table
 
 
 class Corpus(CheckedTexts):
@@ -22,6 +23,8 @@ class Corpus(CheckedTexts):
         labels: The labels there are, or `None` if any will do.
         max_bad_rate: Number from 0 to 1, the largest share of bad rows; see
             `keras_selfattn.data.checked_texts.CheckedTexts`.
+        format: As in `read_rows`.
+        delimiter: The same.
 
     Attributes:
         report: The `Report` of the latest pass, `None` before the first.
@@ -35,21 +38,33 @@ class Corpus(CheckedTexts):
         text_pair=None,
         labels=None,
         max_bad_rate=MAX_BAD_RATE,
+        format=None,
+        delimiter=None,
     ):
         super().__init__(label is not None, labels, max_bad_rate)
         self.path = pathlib.Path(path)
         self.text = text
         self.label = label
         self.text_pair = text_pair
+        self.format = format
+        self.delimiter = delimiter
 
-    def read(self):
+    def table(self):
         fields = [self.text, self.text_pair, self.label]
         names = [name for name in fields if name is not None]
-        for number, record in read_rows(self.path, names):
+        # A label that is missing is no fault, as in the published corpora.
+        may_miss = names[-1:] if self.labelled else []
+        for number, columns, record in read_table(
+            self.path, names, self.format, self.delimiter, may_miss
+        ):
             if isinstance(record, ValueError):
-                yield record
+                yield columns, record
                 continue
             text = record[self.text]
             if self.text_pair is not None:
                 text = (text, record[self.text_pair])
-            yield Row(self.path, number, text, record.get(self.label))
+            label = record.get(self.label)
+            yield columns, Row(place(self.path), number, text, label)
+
+    def read(self):
+        return (row for _, row in self.table())

@@ -3,21 +3,24 @@
 import pathlib
 
 from keras_selfattn import validation
+from keras_selfattn.data import readers
 from keras_selfattn.data.author_profiling import AuthorProfiling
 from keras_selfattn.data.checked_texts import MAX_BAD_RATE
+from keras_selfattn.data.compression import without_compression
 from keras_selfattn.data.corpus import Corpus
 from keras_selfattn.data.natural_language_inference import (
     NaturalLanguageInference,
 )
+from keras_selfattn.data.pipes import is_standard_input
 
 RECORDS = "records"
 NLI = "nli"
 PAN = "pan"
-FORMATS = (RECORDS, NLI, PAN)
+FORMATS = (*readers.FORMATS, RECORDS, NLI, PAN)
 
 _NLI_NAMES = ("snli_", "multinli_")
 _ARCHIVE = ".zip"
-_NLI_SUFFIXES = (_ARCHIVE, ".txt", ".txt.gz")
+_TEXT = ".txt"
 
 
 def is_archive(path):
@@ -25,30 +28,40 @@ def is_archive(path):
     return pathlib.Path(path).suffix.lower() == _ARCHIVE
 
 
-def guess_format(path, columns=False):
+def guess_format(path, columns=False, labelled=True):
     """The format that the name of a file or folder speaks for.
 
     Args:
-        path: Path of a file or folder.
+        path: Path of a file or folder, or `-` for standard input.
         columns: Boolean, whether columns are chosen, which only records have.
+        labelled: Boolean, whether the labels are wanted, which plain text
+            has none of.
 
     Returns:
-        `"pan"` for a folder; `"nli"` for a `.zip` or `.txt` file and, unless
-        columns are chosen, for those named as the files of SNLI and MultiNLI;
-        otherwise `"records"`.
+        `"pan"` for a folder; `"nli"` for a `.zip` file and, unless columns
+        are chosen, for those named as the files of SNLI and MultiNLI; of
+        other `.txt` files `"nli"` with labels, and `"txt"`, a text a line,
+        without; otherwise `"records"`. Standard input is `"txt"` without
+        labels and columns, and else what its first line tells.
 
     Example:
 
     >>> guess_format("snli_1.0_dev.jsonl.gz"), guess_format("reviews.jsonl")
     ('nli', 'records')
     """
+    if is_standard_input(path):
+        plain = not labelled and not columns
+        return readers.PLAIN if plain else readers.sniff_format(path)
     path = pathlib.Path(path)
     name = path.name.lower()
     if path.is_dir():
         return PAN
-    if name.endswith(_NLI_SUFFIXES):
+    if is_archive(path):
         return NLI
-    return NLI if name.startswith(_NLI_NAMES) and not columns else RECORDS
+    published = name.startswith(_NLI_NAMES)
+    if without_compression(name).endswith(_TEXT):
+        return NLI if published or labelled else readers.PLAIN
+    return NLI if published and not columns else RECORDS
 
 
 def open_corpus(
@@ -60,14 +73,15 @@ def open_corpus(
     text_pair=None,
     labelled=True,
     max_bad_rate=MAX_BAD_RATE,
+    delimiter=None,
 ):
     """A corpus in one of the formats of the command line.
 
     Args:
-        path: Path of a file or folder.
-        format: `"records"` for `Corpus`, `"nli"` for
-            `NaturalLanguageInference`, `"pan"` for `AuthorProfiling`, or
-            `None` to tell by the name.
+        path: Path of a file or folder, or `-` for standard input.
+        format: `"records"` for `Corpus`, or the `format` of its files;
+            `"nli"` for `NaturalLanguageInference`, `"pan"` for
+            `AuthorProfiling`, or `None` to tell by the name.
         split: The part of an archive that is read; `"nli"` alone has any.
         text: The column of the text, of `"records"` alone; `None` for
             `"text"`.
@@ -76,6 +90,7 @@ def open_corpus(
         text_pair: The column of the second text, of `"records"` alone.
         labelled: Boolean, whether the labels are wanted.
         max_bad_rate: Number from 0 to 1, the largest share of bad rows.
+        delimiter: The character between two cells, of `"records"` alone.
 
     Returns:
         A `keras_selfattn.data.checked_texts.CheckedTexts`.
@@ -85,9 +100,12 @@ def open_corpus(
     """
     columns = {"text": text, "label": label, "text_pair": text_pair}
     if format is None:
-        format = guess_format(path, any(columns.values()))
+        chosen = any(columns.values()) or delimiter is not None
+        format = guess_format(path, chosen, labelled)
     validation.one_of(format, FORMATS, "format")
-    if format == RECORDS:
+    if format in (RECORDS, *readers.FORMATS):
+        if format == readers.PLAIN:
+            _refuse(format, path, **columns)
         _refuse(format, path, split=split)
         return Corpus(
             path,
@@ -95,7 +113,10 @@ def open_corpus(
             (label or "label") if labelled else None,
             text_pair,
             max_bad_rate=max_bad_rate,
+            format=None if format == RECORDS else format,
+            delimiter=delimiter,
         )
+    _refuse(format, path, delimiter=delimiter)
     if format == PAN:
         _refuse(format, path, split=split, text=text, text_pair=text_pair)
         label = (label or "age_group") if labelled else None

@@ -1,18 +1,19 @@
 """Lines of plain and compressed files, and errors that name the line."""
 
 import contextlib
-import gzip
 import io
 import pathlib
 import zipfile
 import zlib
 
+from keras_selfattn.data import compression
+from keras_selfattn.data import pipes
+
 _BUFFER = 1 << 20
 _LONGEST_SHOWN = 300
 _TEXT_SUFFIXES = (".txt", ".vec")
-_DAMAGE = (
+_ARCHIVE_DAMAGE = (
     EOFError,
-    gzip.BadGzipFile,
     zlib.error,
     zipfile.BadZipFile,
     # What zipfile raises for encrypted and exotic archives.
@@ -24,8 +25,8 @@ def read_lines(path, member=None):
     """The lines of a file, one at a time.
 
     Args:
-        path: Path of a file; `.gz` and `.zip` behind its name say that it is
-            compressed.
+        path: Path of a file, or `-` for standard input; `.gz`, `.bz2`, `.xz`,
+            `.zst` and `.zip` behind its name say that it is compressed.
         member: Name of a file in a `.zip` archive; `None` where the archive
             holds one `.txt` or `.vec` file.
 
@@ -36,14 +37,19 @@ def read_lines(path, member=None):
     Raises:
         ValueError: if the compressed file is damaged or cut short, or the
             archive doesn't hold such a file.
+        ImportError: if the package that reads such files is not installed.
     """
     number = 0
+    open_file, damage = _opener(path, member)
     try:
-        with _open(path, member) as file:
+        with open_file() as file:
             for line in file:
                 number += 1
                 yield line
-    except _DAMAGE as error:
+    except damage as error:
+        # Those of a compressed file's content have no number.
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         raise line_error(
             place(path, member), number + 1, "an intact file", str(error)
         ) from error
@@ -65,13 +71,15 @@ def archive_members(path):
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
-    except _DAMAGE as error:
+    except _ARCHIVE_DAMAGE as error:
         raise line_error(path, 1, "an intact file", str(error)) from error
     return [name for name in names if not name.startswith("__MACOSX/")]
 
 
 def place(path, member=None):
     """How messages name a file, or a member of an archive."""
+    if pipes.is_standard_input(path):
+        return "standard input"
     return path if member is None else f"{path}/{member}"
 
 
@@ -87,25 +95,51 @@ def line_error(path, number, expected, received):
     if len(received) > _LONGEST_SHOWN:
         received = f"{received[:_LONGEST_SHOWN]}..."
     return ValueError(
-        f"{path}:{number}: expected {expected}, received {received}"
+        f"{place(path)}:{number}: expected {expected}, received {received}"
     )
 
 
-@contextlib.contextmanager
-def _open(path, member):
+def _opener(path, member):
+    """A function that opens a file, and what its damage raises."""
     suffix = pathlib.Path(path).suffix.lower()
-    with contextlib.ExitStack() as stack:
-        if suffix == ".gz":
-            file = stack.enter_context(gzip.open(path))
-        elif suffix == ".zip":
-            if member is None:
-                member = _only_text(path)
-            archive = stack.enter_context(zipfile.ZipFile(path))
-            file = stack.enter_context(archive.open(member))
-        else:
-            file = stack.enter_context(open(path, "rb", buffering=0))
+    if suffix == ".zip":
+        member = _only_text(path) if member is None else member
+        return _buffered(lambda: _open_member(path, member)), _ARCHIVE_DAMAGE
+    if suffix in compression.SUFFIXES:
+        open_compressed, damage = compression.opener(suffix)
+        return _buffered(lambda: _decompressed(path, open_compressed)), damage
+    return _buffered(lambda: _source(path)), ()
+
+
+def _source(path):
+    if pipes.is_pipe(path):
+        return pipes.open_pipe(path)
+    return open(path, "rb", buffering=0)
+
+
+def _buffered(open_file):
+    @contextlib.contextmanager
+    def open_buffered():
         # gzip's and zipfile's own line iterators run in Python.
-        yield stack.enter_context(io.BufferedReader(file, _BUFFER))
+        with open_file() as file, io.BufferedReader(file, _BUFFER) as buffered:
+            yield buffered
+
+    return open_buffered
+
+
+@contextlib.contextmanager
+def _decompressed(path, open_compressed):
+    with (
+        io.BufferedReader(_source(path)) as file,
+        open_compressed(file) as content,
+    ):
+        yield content
+
+
+@contextlib.contextmanager
+def _open_member(path, member):
+    with zipfile.ZipFile(path) as archive, archive.open(member) as file:
+        yield file
 
 
 def _only_text(path):

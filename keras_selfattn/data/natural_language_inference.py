@@ -6,12 +6,14 @@ import re
 from keras_selfattn.data.checked_texts import MAX_BAD_RATE
 from keras_selfattn.data.checked_texts import CheckedTexts
 from keras_selfattn.data.checked_texts import Row
+from keras_selfattn.data.compression import SUFFIXES
+from keras_selfattn.data.compression import without_compression
+from keras_selfattn.data.delimited import read_unquoted
+from keras_selfattn.data.json_lines import read_json_lines
 from keras_selfattn.data.lines import archive_members
 from keras_selfattn.data.lines import line_error
 from keras_selfattn.data.lines import place
-from keras_selfattn.data.readers import not_empty
-from keras_selfattn.data.readers import read_json_lines
-from keras_selfattn.data.readers import read_unquoted
+from keras_selfattn.data.text_lines import not_empty
 
 LABELS = ("entailment", "neutral", "contradiction")
 
@@ -166,11 +168,11 @@ def _find(path, split):
                 f"`split` names a part of a .zip archive, and {path} is none. "
                 f"Received: split={split!r}"
             )
-        suffix = pathlib.PurePath(name.removesuffix(".gz")).suffix
+        suffix = pathlib.PurePath(without_compression(name)).suffix
         if suffix not in _READERS:
             raise ValueError(
-                "`path` must end in .jsonl or .txt, with or without .gz "
-                f"behind, or in .zip. Received: {path}"
+                "`path` must end in .jsonl or .txt, with or without "
+                f"{', '.join(SUFFIXES)} behind, or in .zip. Received: {path}"
             )
         return None, suffix
     matches = map(_MEMBER.fullmatch, archive_members(path))

@@ -141,6 +141,17 @@ def test_unlabelled_texts_are_all_kept():
         list(corpus)
 
 
+def test_labels_that_are_told_later():
+    corpus = Rows([good(1), good(2, label="y")], max_bad_rate=0.5)
+    assert len(list(corpus)) == 2
+    corpus.expect(["x"])
+    assert list(corpus) == [("a", "x")]
+    assert corpus.report.counts == {"unknown label": 1}
+    # It knows its own by then.
+    corpus.expect(["y"])
+    assert list(corpus) == [("a", "x")]
+
+
 @pytest.mark.parametrize("rate", [-0.1, 1.1, True, "0.1", None, float("nan")])
 def test_a_rate_out_of_range(rate):
     with pytest.raises(ValueError, match="`max_bad_rate`.*from 0 to 1"):

@@ -24,12 +24,26 @@ from keras_selfattn.data.natural_language_inference import (
         ("MultiNLI_1.0_dev_matched.jsonl.gz", "nli"),
         ("multinli_1.0_train.txt", "nli"),
         ("pairs.txt.gz", "nli"),
+        ("pairs.txt.xz", "nli"),
+        ("reviews.parquet", "records"),
         ("", "pan"),
     ],
 )
 def test_guesses(tmp_path, name, format):
     assert guess_format(str(tmp_path / name)) == format
     assert is_archive(tmp_path / name) == name.lower().endswith(".zip")
+
+
+def test_plain_text_has_no_labels(tmp_path):
+    assert guess_format(tmp_path / "a.txt.bz2", labelled=False) == "txt"
+    published = tmp_path / "snli_1.0_dev.txt"
+    assert guess_format(published, labelled=False) == "nli"
+    path = tmp_path / "a.txt"
+    path.write_text("one, two\n\nthree\n")
+    rows = list(open_corpus(path, labelled=False))
+    assert rows == [("one, two", None), ("", None), ("three", None)]
+    with pytest.raises(ValueError, match="columns .* received plain text"):
+        list(open_corpus(path, "txt"))
 
 
 def test_columns_speak_for_records(tmp_path):
@@ -80,6 +94,8 @@ def test_author_profiling(tmp_path):
         ("snli_1.0.zip", {"label": "gold_label"}),
         ("", {"split": "dev"}),
         ("", {"text_pair": "b"}),
+        ("", {"delimiter": ";"}),
+        ("a.txt", {"text": "b", "format": "txt"}),
     ],
 )
 def test_options_of_other_formats(tmp_path, name, option):

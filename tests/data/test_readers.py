@@ -1,10 +1,16 @@
+import bz2
+import csv
 import gzip
 import itertools
 import json
+import lzma
+import sys
 
 import pytest
 
+from keras_selfattn.data.corpus import Corpus
 from keras_selfattn.data.readers import read_rows
+from keras_selfattn.data.readers import read_table
 
 ROWS = [("Good, isn't it?", "pos"), ('"Bad"\nit was.', "neg"), ("é", "neg")]
 JSON_LINES = "".join(
@@ -23,6 +29,21 @@ TSV = (
     'neg\t7\t"""Bad""\nit was."\n'
     "neg\t7\té\n"
 )
+
+
+def compress_zst(content):
+    zstandard = pytest.importorskip("zstandard")
+    # Of two frames, as other programs write long files.
+    half = len(content) // 2
+    return b"".join(map(zstandard.compress, (content[:half], content[half:])))
+
+
+COMPRESSIONS = {
+    ".gz": gzip.compress,
+    ".bz2": bz2.compress,
+    ".xz": lzma.compress,
+    ".zst": compress_zst,
+}
 CONTENTS = {".jsonl": JSON_LINES, ".json": JSON_LINES, ".csv": CSV, ".tsv": TSV}
 
 
@@ -47,8 +68,9 @@ def write(tmp_path):
         path = tmp_path / name
         if isinstance(content, str):
             content = content.encode()
-        if name.lower().endswith(".gz"):
-            content = gzip.compress(content)
+        compress = COMPRESSIONS.get(path.suffix.lower())
+        if compress is not None:
+            content = compress(content)
         path.write_bytes(content)
         return path
 
@@ -66,7 +88,7 @@ def check_error(path, line, *parts, fields=("text", "label")):
         assert part in message
 
 
-@pytest.mark.parametrize("compression", ["", ".gz", ".GZ"])
+@pytest.mark.parametrize("compression", ["", ".GZ", *COMPRESSIONS])
 @pytest.mark.parametrize("suffix", CONTENTS)
 def test_formats(write, suffix, compression):
     path = write(f"reviews{suffix}{compression}", CONTENTS[suffix])
@@ -141,6 +163,98 @@ def test_cells_stay_as_they_are(write):
     assert list(read_labelled_texts(path)) == [(" 5.0 ", "")]
 
 
+def test_cells_of_any_length(write):
+    before = csv.field_size_limit()
+    path = write("cells.csv", f"text\n{'a' * 200_000}\n")
+    ((_, record),) = read_rows(path, ["text"])
+    assert len(record["text"]) == 200_000
+    assert csv.field_size_limit() == before
+
+
+def test_spaces_around_headers(write):
+    path = write("cells.csv", " label ,text \npos,good\n")
+    assert list(read_labelled_texts(path)) == [("good", "pos")]
+
+
+@pytest.mark.parametrize("delimiter", [";", "|", "\t"])
+def test_other_delimiters(write, delimiter):
+    content = CSV.replace(",", delimiter).replace("Good;", "Good,")
+    path = write("cells.csv", content)
+    hint = f"--delimiter {delimiter!r}"
+    check_error(path, 1, "one column 'text'", hint)
+    ((_, first), *_) = read_rows(path, ["text"], delimiter=delimiter)
+    assert first == {"text": ROWS[0][0].replace(",", delimiter)} or (
+        first == {"text": ROWS[0][0]}
+    )
+
+
+@pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n", 1])
+def test_delimiters_that_cannot_be(tmp_path, delimiter):
+    with pytest.raises(ValueError, match="`delimiter` must be one character"):
+        read_rows(tmp_path / "a.csv", ["text"], delimiter=delimiter)
+
+
+def test_a_delimiter_of_json(tmp_path):
+    with pytest.raises(ValueError, match="a.jsonl is read as jsonl"):
+        read_rows(tmp_path / "a.jsonl", ["text"], delimiter=";")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16(write, encoding):
+    content = "\ufeff" + CSV
+    path = write("cells.csv", content.encode(encoding))
+    check_error(path, 1, "UTF-8", "iconv -f UTF-16")
+
+
+@pytest.mark.parametrize("name", ["cells.csv", "rows.jsonl"])
+def test_labels_that_are_missing(write, name):
+    if name == "cells.csv":
+        content = "text,label\na,x\nb,\nc,NaN\nd,null\ne, \n"
+    else:
+        content = (
+            '{"text": "a", "label": "x"}\n{"text": "b", "label": null}\n'
+            '{"text": "c", "label": NaN}\n'
+        )
+    corpus = Corpus(write(name, content), max_bad_rate=0)
+    assert list(corpus) == [("a", "x")]
+    rows = corpus.report.rows
+    assert corpus.report.counts == {"without gold label": rows - 1}
+    # No label is asked for.
+    assert len(list(Corpus(corpus.path, label=None))) == rows
+
+
+def test_all_columns_beside_the_record(write):
+    path = write("cells.csv", "id,text,text2,id\n1,a,b,c\n2,d\n")
+    first, second = read_table(path, ["text"])
+    columns = {"id": "1", "text": "a", "text2": "b", "id_2": "c"}
+    assert first == (2, columns, {"text": "a"})
+    assert second[:2] == (3, {"id": "2", "text": "d"})
+    assert isinstance(second[2], ValueError)
+
+
+def test_parquet(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    from pyarrow import Table
+
+    path = tmp_path / "reviews.parquet"
+    rows = [
+        {"stars": 5.0, "text": "Nice."},
+        {"stars": None, "text": "So."},
+        {"stars": 1.0, "text": None},
+    ]
+    parquet.write_table(Table.from_pylist(rows), path)
+    first, *_ = read_rows(path, ["text", "stars"])
+    assert first == (1, {"text": "Nice.", "stars": "5"})
+    corpus = Corpus(path, label="stars", max_bad_rate=1)
+    assert list(corpus) == [("Nice.", "5")]
+    assert corpus.report.counts == {"without gold label": 1, "malformed": 1}
+    check_error(path, 1, "one column 'review'", fields=["review"])
+    path.write_bytes(path.read_bytes()[:-30])
+    check_error(path, 1, "a Parquet file", fields=["text"])
+    path.write_text("text\n")
+    check_error(path, 1, "a Parquet file", fields=["text"])
+
+
 @pytest.mark.parametrize(
     "suffix,line", [(".jsonl", 1), (".csv", 1), (".tsv", 1)]
 )
@@ -166,10 +280,20 @@ def test_column_twice(write):
 
 
 @pytest.mark.parametrize("suffix", CONTENTS)
-def test_truncated_gzip(write, suffix):
-    path = write(f"reviews{suffix}.gz", CONTENTS[suffix] * 50)
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_truncated(write, suffix, compression):
+    path = write(f"reviews{suffix}{compression}", CONTENTS[suffix] * 50)
     path.write_bytes(path.read_bytes()[:-20])
-    with pytest.raises(ValueError, match=r"\.gz:\d+: expected an intact file"):
+    expected = rf"\{compression}:\d+: expected an intact file"
+    with pytest.raises(ValueError, match=expected):
+        list(read_records(path, ["text"]))
+
+
+def test_a_package_that_is_not_installed(write, monkeypatch):
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    path = write("reviews.csv", CSV)
+    path = path.rename(path.with_name("reviews.csv.zst"))
+    with pytest.raises(ImportError, match=r'pip install ".*\[zstd\]"'):
         list(read_records(path, ["text"]))
 
 
@@ -188,8 +312,11 @@ def test_broken_gzip(write, place, byte):
         list(read_records(path, ["text"]))
 
 
-def test_text_named_gzip(tmp_path):
-    path = tmp_path / "reviews.jsonl.gz"
+@pytest.mark.parametrize("compression", COMPRESSIONS)
+def test_text_named_like_a_compressed_file(tmp_path, compression):
+    if compression == ".zst":
+        pytest.importorskip("zstandard")
+    path = tmp_path / f"reviews.jsonl{compression}"
     path.write_text(JSON_LINES)
     check_error(path, 1, "an intact file")
 

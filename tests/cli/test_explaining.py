@@ -1,8 +1,8 @@
-"""`explain` with a file of texts, as a page."""
-
 import html
 import html.parser
+import io
 import json
+import sys
 import tracemalloc
 
 import pytest
@@ -10,6 +10,7 @@ import pytest
 from keras_selfattn import visualization
 from keras_selfattn.cli import main
 from keras_selfattn.data.corpus import Corpus
+from tests.cli.commands import fails
 from tests.tiny_classifier import tiny_classifier
 from tests.visualization.examples import HOSTILE
 from tests.visualization.examples import TEXTS
@@ -36,6 +37,36 @@ def explain_file(folder, path, *more):
     options = [f"--file={path}", f"--html={target}", *more]
     assert main(["explain", str(folder), *options]) == 0
     return target.read_text(encoding="utf-8")
+
+
+def test_in_the_terminal(run, capsys):
+    assert main(["explain", str(run), "The food was good."]) == 0
+    shown = capsys.readouterr().out
+    for word in ("The", "food", "good"):
+        assert word in shown
+
+
+def test_as_a_page(run, data, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    arguments = ["explain", str(run), f"--file={data / 'dev.jsonl'}"]
+    more = ["--text=review", "--label=stars", f"--html={page}"]
+    assert main([*arguments, *more]) == 0
+    assert str(page) in capsys.readouterr().out
+    assert "<html" in page.read_text()
+
+
+def test_standard_input(folder, capsys, monkeypatch):
+    stream = io.TextIOWrapper(io.BytesIO(b"good food\nbad food\n"))
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert main(["explain", str(folder), "-"]) == 0
+    shown = capsys.readouterr().out
+    for word in ("good", "bad"):
+        assert word in shown
+
+
+def test_a_page_without_a_folder(folder, tmp_path, capsys):
+    page = tmp_path / "none" / "page.html"
+    fails(capsys, ["explain", folder, "good", f"--html={page}"], str(page))
 
 
 def test_nothing_breaks_out(folder, tmp_path, capsys):
@@ -75,17 +106,16 @@ def test_rows_are_not_gathered(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(visualization, "write_html", look)
     options = [f"--file={path}", "--html=x.html", "--label=label"]
     assert main(["explain", str(folder), *options]) == 0
-    # The first row is looked at before the model is loaded. Then one pass
-    # counts, one explains, never more than a batch ahead.
-    assert read == [1, 300, 300]
+    # The first row is looked at before the model is loaded, and whether it
+    # is a pair. Then one pass counts, one explains, never more than a batch
+    # ahead.
+    assert read == [1, 1, 300, 300]
     assert len(most) == 300
     assert max(most) <= 32
 
 
 @pytest.mark.slow
-def test_10000_texts_take_no_more_memory_than_1000(
-    self, folder, tmp_path, capsys
-):
+def test_10000_texts_take_no_more_memory_than_1000(folder, tmp_path, capsys):
     def peak(count):
         text = "the food was good , but not that good"
         rows = ((f"{i} {text}", "1") for i in range(count))
@@ -129,4 +159,7 @@ def test_pairs(tmp_path, capsys):
     balanced(text)
     capsys.readouterr()
     assert main(arguments) == 0
+    assert "premise → hypothesis" in capsys.readouterr().out
+    typed = ["explain", str(tmp_path / "run"), "--pair", *TEXTS[0]]
+    assert main(typed) == 0
     assert "premise → hypothesis" in capsys.readouterr().out

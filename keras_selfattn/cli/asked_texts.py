@@ -1,0 +1,84 @@
+"""The texts that commands ask a model about."""
+
+from keras_selfattn.cli import corpora
+from keras_selfattn.cli import models
+from keras_selfattn.data import formats
+from keras_selfattn.data.pipes import STANDARD_INPUT
+
+_EXPECTED = (
+    "Expected texts, or --file with a file of texts, or --pair with the two "
+    "of a pair"
+)
+
+
+def add_texts(parser):
+    models.add_model(parser)
+    parser.add_argument(
+        "texts", nargs="*", metavar="TEXT", help="or - for standard input"
+    )
+    parser.add_argument(
+        "--pair",
+        nargs=2,
+        metavar=("PREMISE", "HYPOTHESIS"),
+        action="append",
+        default=[],
+        help="the two texts of a pair; may be given several times",
+    )
+    parser.add_argument(
+        "--file", help="a file of texts instead, - for standard input"
+    )
+    corpora.add_text_columns(parser)
+
+
+def typed_texts(options):
+    """The texts and pairs that are typed, or `None` where a file is given.
+
+    Raises:
+        ValueError: if there is neither, or both.
+    """
+    if options.texts == [STANDARD_INPUT] and options.file is None:
+        options.texts, options.file = [], STANDARD_INPUT
+    given = [options.texts, options.pair, options.file]
+    if sum(map(bool, given)) != 1:
+        raise ValueError(_EXPECTED)
+    if options.file:
+        return None
+    return options.texts or [tuple(pair) for pair in options.pair]
+
+
+def open_file(options, labelled, forgiving=False):
+    """The corpus of `--file`, with labels where they are wanted and told."""
+    chosen = (
+        options.text,
+        options.text_pair,
+        options.label,
+        options.delimiter,
+    )
+    format = options.format or formats.guess_format(
+        options.file, any(chosen), labelled and options.label is not None
+    )
+    options.format = format
+    # The published corpora say themselves where their labels are.
+    known = options.label is not None or format in (formats.NLI, formats.PAN)
+    return corpora.open_corpus(
+        options.file, options, options.split, labelled and known, forgiving
+    )
+
+
+def columns(text):
+    """The text of a row, or the two of a pair, by column."""
+    if isinstance(text, str):
+        return {"text": text}
+    return dict(zip(("text", "text_pair"), text, strict=True))
+
+
+def check_kind(model, is_pair):
+    """`ValueError` where a model of pairs is given texts, or the reverse."""
+    if (len(model.sides) == 2) == is_pair:
+        return
+    raise ValueError(
+        "The model takes single texts, and no --pair or --text-pair"
+        if is_pair
+        else "The model takes pairs of texts: type them as --pair PREMISE "
+        "HYPOTHESIS, or name the second column of a file by --text-pair"
+    )

@@ -1,0 +1,162 @@
+"""The command that compares answers with labels: `evaluate`."""
+
+import itertools
+import json
+
+from keras_selfattn.cli import asked_texts
+from keras_selfattn.cli import corpora
+from keras_selfattn.cli import models
+from keras_selfattn.cli import tables
+from keras_selfattn.cli.answers import Answers
+from keras_selfattn.cli.options import add_command
+from keras_selfattn.files import write_text
+
+
+def add_commands(commands):
+    parser = add_command(commands, evaluate)
+    models.add_model(parser)
+    parser.add_argument("data", help="labeled texts, - for standard input")
+    corpora.add_columns(parser)
+    parser.add_argument(
+        "--json", metavar="FILE", help="also write the figures to this file"
+    )
+    parser.add_argument(
+        "--predictions",
+        metavar="FILE",
+        help="also write each text, its label and the answer to a file ending "
+        f"in {', '.join(tables.SUFFIXES)}",
+    )
+    parser.add_argument(
+        "--faithfulness",
+        action="store_true",
+        help="also measure how far attention tells what the model relied on",
+    )
+
+
+def evaluate(options):
+    """Compare answers with labels."""
+    models.check_folder(options.model)
+    if options.predictions:
+        tables.check_table(options.predictions)
+    if options.json:
+        tables.check_folder_of(options.json)
+    corpus = corpora.open_corpus(options.data, options, options.split)
+    model = models.load(options.model)
+    corpus.expect(model.labels)
+    result = _evaluate(model, corpus, options.predictions)
+    if options.json:
+        write_text(options.json, json.dumps(_figures(result), indent=2) + "\n")
+    _print_evaluation(result)
+    corpora.report_left_out(corpus)
+    if options.faithfulness:
+        from rich.progress import track
+
+        from keras_selfattn import faithfulness
+
+        read = track(corpus, "Removing words", total=None, transient=True)
+        _print_faithfulness(faithfulness.measure(model, read))
+
+
+def _evaluate(model, corpus, predictions):
+    from keras_selfattn import evaluation
+
+    text, _ = next(iter(corpus))
+    asked_texts.check_kind(model, not isinstance(text, str))
+    if not predictions:
+        return evaluation.evaluate(model, corpus)
+    given = dict.fromkeys([*asked_texts.columns(text), "label"], str)
+    rows = Answers(model.labels)
+    columns = rows.columns(
+        given,
+        as_columns=tables.suffix(predictions) != tables.JSON_LINES,
+        with_errors=False,
+    )
+    # Side by side, so that no more than a batch is held.
+    kept, asked = itertools.tee(corpus)
+    answers = evaluation.answers(asked, model)
+    with tables.new_table(predictions, columns) as write:
+
+        def written():
+            for label_ids, probabilities in answers:
+                for row, (text, label) in zip(probabilities, kept):  # noqa: B905
+                    given = {**asked_texts.columns(text), "label": label}
+                    write({**given, **rows.row(text, row)})
+                yield label_ids, probabilities
+
+        return evaluation.count(written(), model.labels)
+
+
+def _figures(result):
+    return {
+        "accuracy": result.accuracy,
+        "macro_f1": result.macro_f1,
+        "rows": int(result.confusion.sum()),
+        "labels": result.labels,
+        "per_class": {
+            str(label): figures for label, figures in result.per_class().items()
+        },
+        "confusion": result.confusion.tolist(),
+    }
+
+
+def _print_evaluation(evaluation):
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    console.print(
+        f"Accuracy {evaluation.accuracy:.2%}, macro F1 "
+        f"{evaluation.macro_f1:.2%}",
+        highlight=False,
+    )
+    table = Table("class", "precision", "recall", "F1", "rows")
+    for label, figures in evaluation.per_class().items():
+        shares = [
+            f"{figures[name]:.1%}" for name in ("precision", "recall", "f1")
+        ]
+        table.add_row(str(label), *shares, str(figures["rows"]))
+    console.print(table)
+    confusion = Table(
+        "true \\ predicted",
+        *map(str, evaluation.labels),
+        title="Confusion matrix",
+    )
+    for label, row in zip(evaluation.labels, evaluation.confusion, strict=True):
+        confusion.add_row(str(label), *map(str, row))
+    console.print(confusion)
+
+
+def _print_faithfulness(result):
+    from rich.console import Console
+    from rich.table import Column
+    from rich.table import Table
+
+    table = Table(
+        Column("words by", no_wrap=True),
+        "share",
+        "p without",
+        "p with only",
+        "accuracy without",
+        "accuracy with only",
+        title="Lost without a method's words, and with only them",
+    )
+    for (method, share), loss in result.losses.items():
+        figures = (
+            loss.comprehensiveness,
+            loss.sufficiency,
+            loss.accuracy_without,
+            loss.accuracy_with_only,
+        )
+        table.add_row(
+            method, f"{share:.0%}", *(f"{figure:.1%}" for figure in figures)
+        )
+    console = Console()
+    console.print(table)
+    if result.num_heads is None:
+        return
+    console.print(
+        f"Heads: {result.num_heads}, effective number "
+        f"{result.effective_heads:.2f}, mean overlap of two "
+        f"{result.head_overlap:.1%}",
+        highlight=False,
+    )

@@ -1,0 +1,137 @@
+"""The command that classifies texts: `predict`."""
+
+import argparse
+import sys
+
+from keras_selfattn.cli import asked_texts
+from keras_selfattn.cli import models
+from keras_selfattn.cli import tables
+from keras_selfattn.cli.answers import Answers
+from keras_selfattn.cli.options import PROGRAM
+from keras_selfattn.cli.options import add_command
+from keras_selfattn.data.checked_texts import empty_text
+from keras_selfattn.data.lines import place
+from keras_selfattn.streams import chunks
+
+_BATCH = 64
+_DIGITS = 4
+
+
+def add_commands(commands):
+    parser = add_command(commands, predict)
+    asked_texts.add_texts(parser)
+    parser.add_argument(
+        "--output",
+        metavar="FILE",
+        help=f"write the answers to a file ending in "
+        f"{', '.join(tables.SUFFIXES)}, a row for each row of --file and with "
+        "all its columns",
+    )
+    parser.add_argument(
+        "--digits",
+        nargs="?",
+        type=_digits,
+        const=None,
+        default=_DIGITS,
+        metavar="N",
+        help="of the probabilities, behind the point (default: %(default)s); "
+        "all of them without N",
+    )
+    parser.set_defaults(label=None)
+
+
+def predict(options):
+    """Classify texts."""
+    typed = asked_texts.typed_texts(options)
+    models.check_folder(options.model)
+    if options.output:
+        tables.check_table(options.output)
+    if typed is None:
+        corpus = asked_texts.open_file(options, labelled=False, forgiving=True)
+        rows = (_asked(*row) for row in corpus.table())
+        columns = _columns(corpus) if options.output else {}
+    else:
+        rows = [(asked_texts.columns(text), text) for text in typed]
+        columns = dict.fromkeys(rows[0][0], str)
+    model = models.load(options.model)
+    answers = Answers(model.labels, options.digits)
+    answered = _answered(model, rows)
+    if not options.output:
+        for _, *answer in answered:
+            _print(answers.shown(*answer))
+    else:
+        as_columns = tables.suffix(options.output) != tables.JSON_LINES
+        names = answers.columns(columns, as_columns)
+        with tables.new_table(options.output, names) as write:
+            for given, *answer in answered:
+                write({**given, **answers.row(*answer)})
+    if answers.bad:
+        print(
+            f"{PROGRAM}: {place(options.file)}: {answers.bad:,} of "
+            f"{answers.rows:,} rows without an answer; the first: "
+            f"{answers.first}",
+            file=sys.stderr,
+        )
+
+
+def _answered(model, rows):
+    """Each row with its probabilities, or `None` for those of a bad one."""
+    from keras_selfattn import evaluation
+
+    for chunk in chunks(rows, _BATCH):
+        texts = [text for _, text in chunk if not isinstance(text, ValueError)]
+        if texts:
+            asked_texts.check_kind(model, not isinstance(texts[0], str))
+        answers = (
+            row
+            for _, batch in evaluation.predict(model, texts, _BATCH)
+            for row in batch
+        )
+        for columns, text in chunk:
+            bad = isinstance(text, ValueError)
+            yield columns, text, None if bad else next(answers)
+
+
+def _asked(columns, row):
+    """All columns of a row, and its text or what is wrong with it."""
+    if isinstance(row, ValueError):
+        return columns, row
+    return columns or asked_texts.columns(row.text), empty_text(row) or row.text
+
+
+def _columns(corpus):
+    """The types of the columns of all rows, by name."""
+    kinds = {}
+    for row in corpus.table():
+        for name, value in _asked(*row)[0].items():
+            if value is not None:
+                kinds.setdefault(name, set()).add(_kind(value))
+            else:
+                kinds.setdefault(name, set())
+    return {
+        name: float
+        if found == {int, float}
+        else found.pop()
+        if len(found) == 1
+        else None
+        for name, found in kinds.items()
+    }
+
+
+def _kind(value):
+    kind = type(value)
+    if kind is int and abs(value) >= 2**63:
+        return None
+    return kind if kind in (str, int, float, bool) else None
+
+
+def _print(answer):
+    line = tables.as_json(answer)
+    # Half of a surrogate pair can only be printed as JSON's escape.
+    print(line.encode("utf-8", "backslashreplace").decode())
+
+
+def _digits(text):
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a number, got {text!r}")
+    return int(text)

@@ -1,0 +1,94 @@
+"""Tables that commands write: CSV, TSV, JSON Lines and Parquet."""
+
+import contextlib
+import csv
+import json
+import pathlib
+
+from keras_selfattn.data.parquet import pyarrow
+from keras_selfattn.data.parquet import write_parquet
+from keras_selfattn.files import replaced_file
+
+JSON_LINES = ".jsonl"
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_PARQUET = ".parquet"
+SUFFIXES = (*_DELIMITERS, JSON_LINES, _PARQUET)
+
+
+def check_table(path):
+    """What is wrong with the path of a table, said before there is one.
+
+    Args:
+        path: Path of the file to write.
+
+    Raises:
+        ValueError: if its suffix is that of no format, or there is no folder
+            to write it to.
+        ImportError: if the package that writes it is not installed.
+    """
+    if suffix(path) not in SUFFIXES:
+        raise ValueError(
+            f"The file to write must end in {', '.join(SUFFIXES)}. "
+            f"Received: {path}"
+        )
+    check_folder_of(path)
+    if suffix(path) == _PARQUET:
+        pyarrow()
+
+
+def check_folder_of(path):
+    """`ValueError` where a file's folder is not there to be written to."""
+    path = pathlib.Path(path)
+    if path.is_dir() or not path.parent.is_dir():
+        raise ValueError(
+            f"There must be a folder to write the file to. Received: {path}"
+        )
+
+
+def suffix(path):
+    return pathlib.Path(path).suffix.lower()
+
+
+@contextlib.contextmanager
+def new_table(path, columns):
+    """Write a table beside its path, and rename it when it is whole.
+
+    Args:
+        path: Path of the file; its suffix tells the format.
+        columns: Dictionary of the types of the columns, by name: `str`,
+            `int`, `float`, `bool`, or `None` for any value as JSON.
+
+    Yields:
+        A function that writes a row, a dictionary by column. Columns that it
+        lacks stay empty.
+    """
+    with replaced_file(path) as beside:
+        if suffix(path) == _PARQUET:
+            with write_parquet(beside, columns) as write:
+                yield write
+            return
+        # Half of a surrogate pair can only be written as an escape.
+        with open(
+            beside, "w", encoding="utf-8", errors="backslashreplace", newline=""
+        ) as file:
+            if suffix(path) == JSON_LINES:
+                yield lambda row: file.write(as_json(row) + "\n")
+                return
+            writer = csv.DictWriter(
+                file, list(columns), delimiter=_DELIMITERS[suffix(path)]
+            )
+            writer.writeheader()
+            yield lambda row: writer.writerow(
+                {name: _cell(value) for name, value in row.items()}
+            )
+
+
+def as_json(value):
+    """A line of JSON."""
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _cell(value):
+    if value is None or isinstance(value, str):
+        return value
+    return as_json(value)
