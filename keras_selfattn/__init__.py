@@ -41,6 +41,7 @@ __getattr__, __dir__ = at_first_use(
         "tuning",
         "validation",
         "visualization",
+        "wrappers",
         "zoo",
     ),
 )

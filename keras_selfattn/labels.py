@@ -81,3 +81,99 @@ class Finder:
         except ValueError:
             return None
         return self._places.get(label, self._places.get(str(label)))
+
+
+def of_classes(labels, num_classes):
+    """The labels of a model, in the order of its outputs.
+
+    Args:
+        labels: List of the labels of texts.
+        num_classes: Integer, the number of the model's outputs.
+
+    Returns:
+        The numbers of the classes where all labels are such; otherwise the
+        labels, sorted, by value where all are numbers.
+
+    Raises:
+        ValueError: if there are more or fewer labels than classes.
+
+    Example:
+
+    >>> of_classes(["yes", "no", "yes"], 2), of_classes([2, 0, 2], 3)
+    (['no', 'yes'], [0, 1, 2])
+    """
+    found = in_order(plain(dict.fromkeys(labels)))
+    if all(_is_number_of_class(label, num_classes) for label in found):
+        return list(range(num_classes))
+    if len(found) != num_classes:
+        raise ValueError(
+            f"The model has {num_classes} classes. Received: texts of "
+            f"{len(found)}: {', '.join(map(str, found))}"
+        )
+    return found
+
+
+def in_order(labels):
+    """Labels sorted, by value where all are numbers."""
+    try:
+        return sorted(labels, key=float)
+    except ValueError:
+        return sorted(labels, key=str)
+
+
+def numbers_of(labels, known, of="text"):
+    """The numbers of the classes of labels.
+
+    Args:
+        labels: Iterable of labels; where no known one is a number, of numbers
+            of classes too.
+        known: List of the labels of a model.
+        of: String, what has the labels, for the message.
+
+    Returns:
+        int32 array.
+
+    Raises:
+        ValueError: if a label is not known.
+
+    Example:
+
+    >>> numbers_of(["yes", "no"], ["no", "yes"]).tolist()
+    [1, 0]
+    >>> numbers_of([1, 0], ["no", "yes"]).tolist()
+    [1, 0]
+    """
+    find = Finder(known)
+    take_numbers = not any(map(_is_like_a_number, known))
+    numbers_found = []
+    for row, label in enumerate(labels, start=1):
+        number = find(label)
+        if (
+            number is None
+            and take_numbers
+            and _is_number_of_class(label, len(known))
+        ):
+            number = int(label)
+        if number is None:
+            raise ValueError(
+                f"Unknown label of {of} {row}: the model knows "
+                f"{', '.join(map(str, known))}. Received: {label!r}"
+            )
+        numbers_found.append(number)
+    return np.array(numbers_found, "int32")
+
+
+def _is_number_of_class(label, num_classes):
+    return (
+        isinstance(label, numbers.Integral)
+        and not isinstance(label, bool)
+        and 0 <= label < num_classes
+    )
+
+
+def _is_like_a_number(label):
+    try:
+        float(label)
+    except ValueError:
+        return False
+    return True

@@ -23,6 +23,7 @@ ROOMS = (
     "data",
     "backends",
     "models",
+    "wrappers",
     "heads",
     "evaluation",
     "faithfulness",

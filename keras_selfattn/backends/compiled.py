@@ -58,6 +58,31 @@ def explanations(model):
     return _kept(model, "explanations", make)
 
 
+def embeddings(model):
+    """A function that gives sentence embeddings.
+
+    It is kept with the model for later calls.
+
+    Args:
+        model: A classifier, or one of reduced precision.
+
+    Returns:
+        A function of a dictionary of the model's inputs, which returns what
+        `embedding_model` does as float32 arrays.
+    """
+
+    def make():
+        view = model.embedding_model()
+
+        def embed(inputs):
+            outputs = view(inputs, training=False)
+            return keras.tree.map_structure(_to_float32, outputs)
+
+        return embed
+
+    return _kept(model, "embeddings", make)
+
+
 def as_probabilities(model, outputs):
     """What a classifier gives, as float32 probabilities."""
     outputs = _to_float32(outputs)

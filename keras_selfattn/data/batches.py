@@ -29,7 +29,9 @@ class EncodedDataset:
     Made by `EncodedDataset.from_texts`.
 
     Attributes:
-        labels: int32 array `(rows,)`, positions in `label_names`.
+        labels: int32 array `(rows,)`, positions in `label_names`; or what
+            else a model is to give, an array of one row a text.
+        weights: float32 array `(rows,)`, what each row counts, or `None`.
         label_names: List of the labels.
         lengths: int64 array `(rows,)`, tokens of each text; for pairs `(rows,
             2)`, premise and hypothesis.
@@ -50,11 +52,12 @@ class EncodedDataset:
      [3 4 0 0]] [1 0]
     """
 
-    def __init__(self, features, offsets, labels, label_names):
+    def __init__(self, features, offsets, labels, label_names, weights=None):
         # Arrays, or paths of their files.
         self._features = features
         self._offsets = offsets
         self.labels = labels
+        self.weights = weights
         self.label_names = label_names
         lengths = [np.diff(offsets[side]) for side in offsets]
         self.lengths = lengths[0] if len(lengths) == 1 else np.stack(lengths, 1)
@@ -109,11 +112,25 @@ class EncodedDataset:
     def __len__(self):
         return len(self.labels)
 
+    def subset(self, start, end):
+        """The rows from `start` to before `end`, as an `EncodedDataset`."""
+        offsets = {
+            side: each[start : end + 1] for side, each in self._offsets.items()
+        }
+        weights = None if self.weights is None else self.weights[start:end]
+        return EncodedDataset(
+            self._features,
+            offsets,
+            self.labels[start:end],
+            self.label_names,
+            weights,
+        )
+
     def steps(self, batch_size, drop_remainder=False):
         """Number of batches in one pass."""
         return len(
             self._plan(
-                batch_size, None, False, 0, drop_remainder=drop_remainder
+                batch_size, None, False, 0, drop_remainder, by_length=False
             )
         )
 
@@ -124,6 +141,7 @@ class EncodedDataset:
         shuffle=False,
         seed=0,
         drop_remainder=False,
+        by_length=False,
     ):
         """Batches of rows, padded to one of a few fixed lengths.
 
@@ -141,18 +159,23 @@ class EncodedDataset:
             seed: Integer that, with the epoch, fixes the permutation.
             drop_remainder: Boolean, whether to leave out the rows (other ones
                 in each shuffled pass) that don't fill a batch.
+            by_length: Boolean, whether all rows are sorted by length, where
+                they are not shuffled; `plan.rows` are their numbers then.
 
         Returns:
-            A `tf.data.Dataset` of `(features, labels)`: a dict of int32
-            `(B, n)`, or `(B, n, c)` for characters, and int32 `(B,)`. Each
-            iteration is one pass. Its attribute `plan` is the `BatchPlan`,
-            whose `epoch` may be set.
+            A `tf.data.Dataset` of `(features, labels)`, or `(features,
+            labels, weights)`: a dict of int32 `(B, n)`, or `(B, n, c)` for
+            characters, int32 `(B,)` and float32 `(B,)`. Each iteration is
+            one pass. Its attribute `plan` is the `BatchPlan`, whose `epoch`
+            may be set.
 
         Raises:
             ValueError: if `batch_size` isn't positive or `boundaries` don't
                 rise from 1 or more.
         """
-        plan = self._plan(batch_size, boundaries, shuffle, seed, drop_remainder)
+        plan = self._plan(
+            batch_size, boundaries, shuffle, seed, drop_remainder, by_length
+        )
         stretches = tf.data.Dataset.from_generator(
             lambda: map(self._stretch, plan), output_signature=self._signature()
         )
@@ -207,7 +230,9 @@ class EncodedDataset:
                 )
                 start = end
 
-    def _plan(self, batch_size, boundaries, shuffle, seed, drop_remainder):
+    def _plan(
+        self, batch_size, boundaries, shuffle, seed, drop_remainder, by_length
+    ):
         validation.integer(batch_size, "batch_size")
         boundaries = BOUNDARIES if boundaries is None else tuple(boundaries)
         if not boundaries or (np.diff((0, *boundaries)) <= 0).any():
@@ -216,7 +241,13 @@ class EncodedDataset:
                 f"Received: {boundaries}"
             )
         return BatchPlan(
-            self.lengths, boundaries, batch_size, shuffle, seed, drop_remainder
+            self.lengths,
+            boundaries,
+            batch_size,
+            shuffle,
+            seed,
+            drop_remainder,
+            by_length,
         )
 
     def _stretch(self, planned):
@@ -244,9 +275,15 @@ class EncodedDataset:
         return {
             "starts": ends - sizes,
             "ends": ends,
-            "labels": self.labels[rows],
+            **{name: each[rows] for name, each in self._targets().items()},
             "sides": sides,
         }
+
+    def _targets(self):
+        """What the batches have beside the ids."""
+        if self.weights is None:
+            return {"labels": self.labels}
+        return {"labels": self.labels, "weights": self.weights}
 
     def _signature(self):
         flat = {name: read(file) for name, file in self._features.items()}
@@ -254,7 +291,10 @@ class EncodedDataset:
         return {
             "starts": whole,
             "ends": whole,
-            "labels": tf.TensorSpec((None,), tf.int32),
+            **{
+                name: tf.TensorSpec((None, *each.shape[1:]), each.dtype)
+                for name, each in self._targets().items()
+            },
             "sides": {
                 side: {
                     "widths": whole,
@@ -291,7 +331,12 @@ def _cut(stretch):
                 shape = tf.stack([end - start, side["widths"][number], *inner])
                 padded = rows.to_tensor(shape=shape)
                 features[name] = tf.ensure_shape(padded, (None, None, *inner))
-        return features, stretch["labels"][start:end]
+        targets = [
+            stretch[name][start:end]
+            for name in ("labels", "weights")
+            if name in stretch
+        ]
+        return features, *targets
 
     count = tf.size(stretch["ends"], tf.int64)
     return tf.data.Dataset.range(count).map(batch)

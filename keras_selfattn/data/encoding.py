@@ -3,6 +3,7 @@
 import numpy as np
 
 from keras_selfattn.labels import Finder
+from keras_selfattn.labels import in_order
 from keras_selfattn.labels import plain
 from keras_selfattn.labels import plain_label
 from keras_selfattn.sides import sentences
@@ -66,7 +67,7 @@ def encode(records, preprocessor, sides, labels, store):
                 store.add(side + name, flat)
     ids = np.concatenate(ids)
     if known is None:
-        known = _sorted_labels(plain(names))
+        known = in_order(plain(names))
         ranks = {name: i for i, name in enumerate(known)}
         ids = np.array([ranks[name] for name in names], "int32")[ids]
     return lengths, ids, known
@@ -105,10 +106,3 @@ def _smallest_type(preprocessor, name):
         np.min_scalar_type(size() - 1),
         key=lambda dtype: dtype.itemsize,
     )
-
-
-def _sorted_labels(names):
-    try:
-        return sorted(names, key=float)
-    except ValueError:
-        return sorted(names, key=str)

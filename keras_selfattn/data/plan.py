@@ -20,10 +20,18 @@ class BatchPlan:
     Attributes:
         epoch: Integer, the number of the next pass, from 0. Each pass raises it
             by one as it starts.
+        rows: Integer array `(rows,)`, the rows as they come without shuffling.
     """
 
     def __init__(
-        self, lengths, boundaries, batch_size, shuffle, seed, drop_remainder
+        self,
+        lengths,
+        boundaries,
+        batch_size,
+        shuffle,
+        seed,
+        drop_remainder,
+        by_length=False,
     ):
         self.epoch = 0
         # (rows, sides), as pairs have two lengths
@@ -33,6 +41,9 @@ class BatchPlan:
         self._shuffle = shuffle
         self._seed = seed
         self._drop_remainder = drop_remainder
+        self.rows = np.arange(len(lengths))
+        if by_length:
+            self.rows = self._by_length(self.rows)
 
     def __len__(self):
         rows, size = len(self._lengths), self._batch_size
@@ -64,7 +75,7 @@ class BatchPlan:
         count = len(self._lengths)
         kept = len(self) * size if self._drop_remainder else count
         if not self._shuffle:
-            return np.arange(kept), np.arange(len(self))
+            return self.rows[:kept], np.arange(len(self))
         generator = np.random.default_rng((self._seed, epoch))
         order = generator.permutation(count)[:kept]
         window = size * _WINDOW_BATCHES

@@ -8,6 +8,8 @@ import keras
 
 # Those that every classifier takes, as every Keras layer does.
 OF_ALL = ("name", "dtype", "trainable")
+# What every classifier is handed to keep, and is not built of.
+HANDED = ("preprocessor", "labels")
 
 _BASELINES = ("max", "mean", "last")
 _PENALTIES = ("parameter_penalty", "attention_penalty", "embedding_penalty")
@@ -87,7 +89,7 @@ CONDITIONS = (
 
 def names(model_class):
     """The names of the arguments that a class takes."""
-    return (*_parameters(model_class), *OF_ALL)
+    return (*_parameters(model_class), *OF_ALL, *HANDED)
 
 
 def by_new_names(values):

@@ -12,9 +12,9 @@ from keras_selfattn.labels import plain
 from keras_selfattn.models import arguments
 from keras_selfattn.models import construction
 from keras_selfattn.models.folders import CONFIG_FILE
+from keras_selfattn.models.raw_texts import ReadsTexts
 from keras_selfattn.private_names import Cloning
 from keras_selfattn.sides import SENTENCE
-from keras_selfattn.streams import several
 
 WEIGHTS_FILE = "model.weights.h5"
 PREPROCESSOR_FILE = "preprocessor.json"
@@ -22,7 +22,7 @@ PREPROCESSOR_FILE = "preprocessor.json"
 GROUPS = ("word vectors", "encoder", "pooling", "classifier")
 
 
-class Classifier(Cloning, keras.Model):
+class Classifier(Cloning, ReadsTexts, keras.Model):
     """A functional model that gives class probabilities and its attention.
 
     Subclasses build the graph and hand it over with its inner views.
@@ -93,49 +93,6 @@ class Classifier(Cloning, keras.Model):
         if name == "labels" and value is not None:
             value = plain(value)
         super().__setattr__(name, value)
-
-    def preprocess(self, texts):
-        """The inputs of the model for raw texts.
-
-        Args:
-            texts: List of strings; for a model of pairs, of pairs of strings.
-
-        Returns:
-            The dictionary of integer tensors that the model takes; of NumPy
-            arrays on other backends than TensorFlow.
-
-        Raises:
-            ValueError: if the model has no preprocessor, or if `texts` is
-                one string, or holds anything but strings, or pairs of them.
-        """
-        if self.preprocessor is None:
-            raise ValueError(
-                f"The model {self.name!r} reads raw texts only with a "
-                "`preprocessor`. Received: one without"
-            )
-        rows = [self._parts(text) for text in several(texts)]
-        on_tensorflow = keras.backend.backend() == "tensorflow"
-        return {
-            side + name: ids if on_tensorflow else ids.numpy()
-            for number, side in enumerate(self.sides)
-            for name, ids in self.preprocessor(
-                [row[number] for row in rows]
-            ).items()
-        }
-
-    def _parts(self, text):
-        """The string of a text, or the two of a pair."""
-        is_pair = len(self.sides) == 2
-        parts = list(text) if is_pair and _is_sequence(text) else [text]
-        if len(parts) != len(self.sides) or not all(
-            isinstance(part, str) for part in parts
-        ):
-            expected = "a pair of strings" if is_pair else "a string"
-            raise ValueError(
-                f"The model {self.name!r} takes {expected} a row. "
-                f"Received: {text!r}"
-            )
-        return parts
 
     @property
     def gives_logits(self):
@@ -325,10 +282,6 @@ class Classifier(Cloning, keras.Model):
             self.save_weights(path)
         finally:
             self.optimizer = optimizer
-
-
-def _is_sequence(text):
-    return hasattr(text, "__iter__") and not isinstance(text, (str, bytes))
 
 
 def _quantization_mode(layer):

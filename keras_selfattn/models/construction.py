@@ -7,13 +7,15 @@ import inspect
 import keras
 
 from keras_selfattn.models import arguments
+from keras_selfattn.models.sizes import with_sizes
 from keras_selfattn.private_names import run_graph
 
 
 def constructor(build):
     """Decorates the `__init__` of a classifier that is built from arguments.
 
-    It refuses arguments that there are not, or that change nothing, gives all
+    It refuses arguments that there are not, or that change nothing, derives
+    sizes from `preprocessor` and `labels` and keeps the two, gives all
     layers the `dtype`, and takes what `keras.models.clone_model` calls a
     functional model with.
     """
@@ -26,14 +28,18 @@ def constructor(build):
             self._become_clone(*args, **kwargs)
             return
         try:
-            given = dict(signature.bind(self, *args, **kwargs).arguments)
+            # Keras fails where `__init__` could do without any argument, so
+            # the sizes are none that have defaults.
+            bound = signature.bind_partial(self, *args, **kwargs)
         except TypeError as error:
             raise ValueError(f"{type(self).__name__}: {error}") from None
+        given = dict(bound.arguments)
         del given[next(iter(signature.parameters))]
         given.update(given.pop("kwargs", {}))
         given = arguments.by_new_names(given)
         arguments.check(type(self), given)
-        given = arguments.plain(given)
+        handed = {name: given.pop(name, None) for name in arguments.HANDED}
+        given = with_sizes(type(self), arguments.plain(given), **handed)
         trainable = given.pop("trainable", True)
         if not isinstance(trainable, bool):
             raise ValueError(
@@ -42,6 +48,9 @@ def constructor(build):
             )
         with dtype_scope(given.pop("dtype", None)):
             build(self, **given)
+        for name, value in handed.items():
+            if value is not None:
+                setattr(self, name, value)
         if not trainable:
             # Setting it to True would tune fixed word vectors.
             self.trainable = False

@@ -27,7 +27,9 @@ class DecomposableClassifier(Classifier):
 
     Args:
         vocabulary_size: Integer, the number of token ids, padding included.
-        num_classes: Integer, the number of classes.
+            Not needed beside `preprocessor`.
+        num_classes: Integer, the number of classes. Not needed beside
+            `labels`.
         embedding_dim: Integer, the width of a word vector. Defaults to `300`.
         embeddings_initializer: Initializer of the word vectors, those of words
             without a pretrained one included. Defaults to `"uniform"`.
@@ -54,8 +56,11 @@ class DecomposableClassifier(Classifier):
             SNLI, where Glorot's learns at once. Defaults to `None`.
         activation: `"softmax"` for probabilities, `None` for logits. Defaults
             to `"softmax"`.
-        **kwargs: `name`; `dtype`, the dtype policy of all layers but the last,
-            which is float32; and `trainable`, as in `keras.layers.Layer`.
+        **kwargs: `preprocessor`, the `keras_selfattn.text.TextPreprocessor`
+            that the model reads texts with; `labels`, the list of the names
+            of its classes; `name`; `dtype`, the dtype policy of all layers but
+            the last, which is float32; and `trainable`, as in
+            `keras.layers.Layer`.
 
     Raises:
         ValueError: if an argument is out of its range, if there is none of

@@ -23,7 +23,14 @@ CLASSES = {
 }
 
 
-def from_preset(name, vocabulary_size=None, num_classes=None, **overrides):
+def from_preset(
+    name,
+    vocabulary_size=None,
+    num_classes=None,
+    preprocessor=None,
+    labels=None,
+    **overrides,
+):
     """Build a model by the name of a preset, or load one from a folder.
 
     Args:
@@ -31,8 +38,12 @@ def from_preset(name, vocabulary_size=None, num_classes=None, **overrides):
             fresh weights; or the path of a folder that `save_to_preset`
             wrote, or of a training run, for the model as it was saved.
         vocabulary_size: Integer, the number of token ids, padding included.
-            For the name of a preset only.
-        num_classes: Integer, the number of classes. For the name of a preset
+            Defaults to that of `preprocessor`. For the name of a preset only.
+        num_classes: Integer, the number of classes. Defaults to that of
+            `labels`. For the name of a preset only.
+        preprocessor: The `keras_selfattn.text.TextPreprocessor` that the model
+            reads texts with. For the name of a preset only.
+        labels: List of the names of the classes. For the name of a preset
             only.
         **overrides: Arguments of the model's class that take the place of
             the preset's. Values of the preset that change nothing beside
@@ -54,23 +65,28 @@ def from_preset(name, vocabulary_size=None, num_classes=None, **overrides):
     """
     folder = find_model(name)
     if folder is not None:
-        if vocabulary_size or num_classes or overrides:
+        given = (vocabulary_size, num_classes, preprocessor, labels)
+        if overrides or any(each is not None for each in given):
             raise ValueError(
                 "A model from a folder takes no arguments but its name. "
                 f"Received: more with the folder {folder}"
             )
         return _from_folder(folder)
     preset = get_preset(str(name))
-    if vocabulary_size is None or num_classes is None:
-        raise ValueError(
-            "A preset needs `vocabulary_size` and `num_classes`. Received: "
-            f"vocabulary_size={vocabulary_size!r}, num_classes={num_classes!r}"
-        )
     model_class = CLASSES[preset.class_name]
     values = {"name": str(name), **preset.model, **overrides}
+    if (
+        preprocessor is not None
+        and "character_vocabulary_size" not in overrides
+    ):
+        characters = preprocessor.character_vocabulary_size()
+        if characters is not None:
+            values["character_vocabulary_size"] = characters
     return model_class(
         vocabulary_size=vocabulary_size,
         num_classes=num_classes,
+        preprocessor=preprocessor,
+        labels=labels,
         **arguments.applying(model_class, values, given=overrides),
     )
 

@@ -35,7 +35,9 @@ class SentencePairClassifier(Classifier):
 
     Args:
         vocabulary_size: Integer, the number of token ids, padding included.
-        num_classes: Integer, the number of classes.
+            Not needed beside `preprocessor`.
+        num_classes: Integer, the number of classes. Not needed beside
+            `labels`.
         interaction: `"gated"` or `"heuristic"`. Defaults to `"gated"`.
         interaction_units: Integer, the width of the gated encoder
             (`"gated"`). Defaults to `600`.

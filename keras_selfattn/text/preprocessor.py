@@ -12,9 +12,11 @@ import tensorflow as tf
 
 from keras_selfattn import validation
 from keras_selfattn.files import write_text
+from keras_selfattn.text.columns import strings_of
 from keras_selfattn.text.tokenizer import UNKNOWN
 from keras_selfattn.text.tokenizer import PennTreebankTokenizer
 from keras_selfattn.text.tokenizer import string_tensor
+from keras_selfattn.text.vocabulary import build_vocabulary
 from keras_selfattn.text.vocabulary import check_words
 from keras_selfattn.text.vocabulary import read_lines
 from keras_selfattn.text.vocabulary import write_lines
@@ -41,7 +43,7 @@ class TextPreprocessor(keras.layers.Layer):
 
     Args:
         vocabulary: List of words, or path of a text file with one a line.
-            `None` leaves it open until `load_assets`.
+            `None` leaves it open until `adapt`.
         lowercase: Boolean, whether texts are lowercased.
         max_tokens: Longest row, `"[NULL]"` included. `None` for no limit.
         num_oov_indices: Number of ids for words out of the vocabulary.
@@ -167,6 +169,32 @@ class TextPreprocessor(keras.layers.Layer):
         )
         return tf.concat([null, tokens], axis=1)
 
+    def adapt(self, texts, max_size=None, min_count=1):
+        """Takes the words of texts as the vocabulary, frequent ones first.
+
+        Args:
+            texts: Texts as `Classifier.fit` takes them: a list, an array, a
+                column, or a dataset, of strings or of pairs of them.
+            max_size: Number of words kept at most. `None` for all.
+            min_count: How often a word must occur to be kept.
+
+        Raises:
+            ValueError: If there are no words, a row is no text, or a limit is
+                out of range.
+
+        Example:
+
+        >>> preprocessor = TextPreprocessor(lowercase=True)
+        >>> preprocessor.adapt(["A dog runs", "a dog"], min_count=2)
+        >>> preprocessor.get_vocabulary()
+        ['', '[UNK]', 'a', 'dog']
+        """
+        self._set_vocabulary(
+            build_vocabulary(
+                strings_of(texts), self.lowercase, max_size, min_count
+            )
+        )
+
     def get_vocabulary(self):
         """The token of each id; `""` for padding, `"[UNK]"` for the oov ids."""
         self._check_vocabulary()
@@ -263,7 +291,7 @@ class TextPreprocessor(keras.layers.Layer):
         if self._table is None:
             raise ValueError(
                 "TextPreprocessor has no vocabulary: give `vocabulary`, or "
-                "call `load_assets` with the folder of a saved one"
+                "call `adapt` with the training texts"
             )
 
     def _set_vocabulary(self, vocabulary):

@@ -12,6 +12,7 @@ from keras_selfattn.backends import memory
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.models.arguments import applying
 from keras_selfattn.models.loading import CLASSES
+from keras_selfattn.text.columns import are_texts
 from keras_selfattn.tuning.choices import find_choices
 
 
@@ -21,12 +22,14 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
     def __init__(
         self,
         preset,
-        vocabulary_size,
-        num_classes,
+        vocabulary_size=None,
+        num_classes=None,
         seed=0,
         vectors=None,
         patience=3,
         papers_space=True,
+        preprocessor=None,
+        labels=None,
         **arguments,
     ):
         super().__init__(name=preset)
@@ -36,8 +39,12 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
                 f"{type(self).__name__} takes a preset of {self.class_name}. "
                 f"Received: {preset!r}, a preset of {values.class_name}"
             )
-        self.vocabulary_size = vocabulary_size
-        self.num_classes = num_classes
+        self._follows = {
+            "vocabulary_size": vocabulary_size,
+            "num_classes": num_classes,
+            "preprocessor": preprocessor,
+            "labels": labels,
+        }
         self.seed = seed
         self.vectors = vectors
         self.patience = patience
@@ -83,8 +90,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             model = training.make_model(
                 self.name,
                 settings["training"],
-                vocabulary_size=self.vocabulary_size,
-                num_classes=self.num_classes,
+                **self._follows,
                 vectors=self.vectors,
                 seed=self.seed,
                 **applying(CLASSES[self.class_name], settings["model"]),
@@ -111,8 +117,9 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             model: What `build` made of it.
             x: A `keras_selfattn.data.batches.EncodedDataset`, whose rows are
                 shuffled; or a finite `tf.data.Dataset` of batches, which are
-                cut anew; or the model's inputs, as in `keras.Model.fit`.
-            y: The labels, where `x` is the model's inputs.
+                cut anew; or raw texts or the model's inputs, as in
+                `Classifier.fit`.
+            y: The labels, where `x` has none.
             validation_data: The same, as in `keras.Model.fit`.
             callbacks: Further Keras callbacks.
             epochs: Integer, the number of the last epoch. Defaults to the
@@ -146,7 +153,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             x = x.batches(size, shuffle=True, seed=self.seed or 0)
             callbacks.insert(0, training.SetEpoch(x.plan, self.seed))
             kwargs["shuffle"] = False
-        elif isinstance(x, tf.data.Dataset):
+        elif isinstance(x, tf.data.Dataset) and not are_texts(x):
             x = _in_batches_of(size, x)
             # It comes in its own order.
             kwargs["shuffle"] = False
@@ -154,7 +161,9 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             kwargs["batch_size"] = size
         if isinstance(validation_data, EncodedDataset):
             validation_data = validation_data.batches(size)
-        elif isinstance(validation_data, tf.data.Dataset):
+        elif isinstance(validation_data, tf.data.Dataset) and not are_texts(
+            validation_data
+        ):
             validation_data = _in_batches_of(size, validation_data)
         with _out_of_memory_fails_alone():
             history = model.fit(
@@ -202,7 +211,9 @@ class SentenceHyperModel(_ClassifierHyperModel):
     Args:
         preset: The name of a preset.
         vocabulary_size: Integer, the number of token ids, padding included.
-        num_classes: Integer, the number of classes.
+            Not needed beside `preprocessor`.
+        num_classes: Integer, the number of classes. Not needed beside
+            `labels`.
         seed: Integer, the seed of each trial; `None` leaves Keras's seeds
             alone, which `executions_per_trial` above 1 asks for.
         vectors: `None`, or the pair of arrays that
@@ -211,6 +222,9 @@ class SentenceHyperModel(_ClassifierHyperModel):
             end a trial.
         papers_space: Boolean, whether arguments that are not given are
             searched in the papers' values. Otherwise they stay the preset's.
+        preprocessor: The `keras_selfattn.text.TextPreprocessor` that the
+            models read raw texts with, or `None` for ids.
+        labels: List of the names of the classes, or `None`.
         **arguments: Arguments of the model, and training values such as
             `learning_rate`. A list is searched; anything else is fixed, a
             tuple as well. What only one of several optimizers takes, or

@@ -25,6 +25,7 @@ SIZES = {
         "aggregate_units": [7],
     },
 }
+OF_ALL = ("name", "dtype", "trainable", "preprocessor", "labels")
 SENTENCE = SIZES["SentenceClassifier"]
 HEADS = {"attention_dim": 5, "num_heads": 2}
 MAX = {**SENTENCE, "pooling": "max", "hidden_units": 3}
@@ -42,7 +43,7 @@ def test_there_is_no_such_argument(class_name, name):
     taken = inspect.signature(getattr(models, class_name)).parameters
     assert str(error.value) == (
         f"{class_name} has no argument {name!r}. It takes: "
-        f"{', '.join([*list(taken)[:-1], 'name', 'dtype', 'trainable'])}"
+        f"{', '.join([*list(taken)[:-1], *OF_ALL])}"
     )
 
 

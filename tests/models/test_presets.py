@@ -125,5 +125,5 @@ def test_unknown_names_are_answered_with_the_known_ones():
 
 
 def test_sizes_must_be_given():
-    with pytest.raises(ValueError, match="num_classes=None"):
+    with pytest.raises(ValueError, match="`num_classes` must be given"):
         models.from_preset("lin2017_yelp", vocabulary_size=3)

@@ -269,5 +269,5 @@ def test_encoder_runs_once_in_one_graph():
 
 
 def test_wrong_number_of_texts():
-    with pytest.raises(ValueError, match="takes a pair of strings a row"):
+    with pytest.raises(ValueError, match="must be a pair of strings"):
         list(explain(siamese(), ["one"]))

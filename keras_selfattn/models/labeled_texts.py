@@ -1,0 +1,151 @@
+"""Raw texts with their labels and weights, as a model learns from them."""
+
+import itertools
+import math
+import tempfile
+
+import numpy as np
+
+from keras_selfattn import labels as class_labels
+
+
+def check_preprocessor(model):
+    """`ValueError` where a model has no preprocessor to read texts with."""
+    if model.preprocessor is None:
+        raise ValueError(
+            f"The model {model.name!r} reads raw texts only with a "
+            "`preprocessor`. Received: one without"
+        )
+
+
+def encode(model, folder, texts, labels=None, weights=None, labeled=True):
+    """The ids of texts, on disk, and what belongs to each of them.
+
+    A model without labels gets those of the texts.
+
+    Args:
+        model: A classifier.
+        folder: Path of a folder for the ids.
+        texts: Texts as `Classifier.fit` takes them.
+        labels: Their labels, where `texts` is no dataset that has them.
+        weights: Their weights, or `None`; the same.
+        labeled: Boolean, whether labels are wanted.
+
+    Returns:
+        A `keras_selfattn.data.batches.EncodedDataset`.
+    """
+    from keras_selfattn.data.batches import EncodedDataset
+    from keras_selfattn.text import columns
+
+    check_preprocessor(model)
+    dataset_labels, dataset_weights = [], []
+
+    def records():
+        if hasattr(texts, "element_spec"):
+            rows = columns.rows_of_dataset(texts, model.sides)
+        else:
+            rows = (
+                (text, None, None)
+                for text in columns.rows_of(texts, model.sides)
+            )
+        for text, label, weight in rows:
+            if label is not None:
+                dataset_labels.append(label)
+            if weight is not None:
+                dataset_weights.append(weight)
+            # The targets are known once all texts are.
+            yield text, 0
+
+    rows = records()
+    first = next(rows, None)
+    if first is None:
+        raise ValueError("Expected at least one text. Received: none")
+    corpus = EncodedDataset.from_texts(
+        itertools.chain([first], rows),
+        model.preprocessor,
+        labels=[0],
+        folder=tempfile.mkdtemp(dir=folder),
+    )
+    if labeled:
+        corpus.labels = _targets(model, dataset_labels or labels, len(corpus))
+        weights = dataset_weights or weights
+        if weights is not None:
+            corpus.weights = np.asarray(weights, "float32").reshape(-1)
+            _check_rows("weights", corpus.weights, len(corpus))
+    return corpus
+
+
+def weigh(corpus, labels, class_weight):
+    """Give each row of a corpus the weight of its class.
+
+    Args:
+        corpus: An `EncodedDataset`.
+        labels: List of the labels of the classes.
+        class_weight: Dictionary of weights by label, or number of a class.
+    """
+    if corpus.labels.ndim > 1:
+        raise ValueError(
+            "`class_weight` takes one label a text. "
+            f"Received: labels of shape {corpus.labels.shape}"
+        )
+    weights = np.ones(len(labels), "float32")
+    classes = class_labels.numbers_of(class_weight, labels, of="class weight")
+    weights[classes] = list(class_weight.values())
+    of_rows = weights[corpus.labels]
+    corpus.weights = (
+        of_rows if corpus.weights is None else of_rows * corpus.weights
+    )
+
+
+def split(corpus, share):
+    """A corpus without its last rows, and these.
+
+    Args:
+        corpus: An `EncodedDataset`.
+        share: Float, the share of the last rows.
+    """
+    if not 0 < share < 1:
+        raise ValueError(
+            "`validation_split` must be between 0 and 1. "
+            f"Received: validation_split={share!r}"
+        )
+    start = math.floor(len(corpus) * (1 - share))
+    if not 0 < start < len(corpus):
+        raise ValueError(
+            "`validation_split` must leave texts on both sides. Received: "
+            f"validation_split={share!r} of {len(corpus)} texts"
+        )
+    return corpus.subset(0, start), corpus.subset(start, len(corpus))
+
+
+def _targets(model, labels, rows):
+    """What the loss takes: numbers of classes, or arrays as they are."""
+    if labels is None:
+        raise ValueError(
+            "Texts are trained on and evaluated with labels, `y`. "
+            "Received: y=None"
+        )
+    from keras_selfattn.text.columns import listed
+
+    labels = listed(labels)
+    targets = np.asarray(labels)
+    if targets.ndim == 2 and targets.shape[1] == 1:
+        targets = targets[:, 0]
+    _check_rows("labels", targets, rows)
+    if targets.ndim > 1:
+        return targets.astype("float32")
+    labels = targets.tolist()
+    if model.labels is None:
+        model.labels = class_labels.of_classes(
+            labels, model._arguments["num_classes"]
+        )
+    return class_labels.numbers_of(labels, model.labels)
+
+
+def _check_rows(what, array, rows):
+    if array.ndim == 0 or len(array) != rows:
+        found = "one value" if array.ndim == 0 else len(array)
+        raise ValueError(
+            f"Expected as many {what} as texts. "
+            f"Received: {found} for {rows} texts"
+        )

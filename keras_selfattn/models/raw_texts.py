@@ -1,0 +1,390 @@
+"""Models that are trained and asked with raw texts, or with ids as ever."""
+
+import contextlib
+import math
+import sys
+import tempfile
+
+import keras
+import numpy as np
+from keras import ops
+
+from keras_selfattn.backends import compiled
+from keras_selfattn.models.labeled_texts import check_preprocessor
+from keras_selfattn.models.labeled_texts import encode
+from keras_selfattn.models.labeled_texts import split
+from keras_selfattn.models.labeled_texts import weigh
+
+_BATCH_SIZE = 32
+
+
+class ReadsTexts:
+    """What makes a `keras.Model` of ids one of raw texts too.
+
+    Texts come as a list of strings, a NumPy array, a pandas column, or a
+    `tf.data.Dataset` of strings, batched or not. Pairs come as a list of
+    pairs, an array or data frame of two columns, a tuple of two columns, or a
+    dictionary of two with the keys `"premise"` and `"hypothesis"`. A dataset
+    may hold `(texts, labels)` or `(texts, labels, weights)`.
+
+    A label is one of the model's `labels`, by its value or its text; where
+    none of those is a number, it may also be the number of a class. `fit`
+    collects them where the model has none.
+
+    The texts become ids on disk, so that no more than some batches of a
+    dataset are in memory, and batches hold texts of similar length.
+    """
+
+    def fit(
+        self,
+        x=None,
+        y=None,
+        batch_size=None,
+        epochs=1,
+        verbose="auto",
+        callbacks=None,
+        validation_split=0.0,
+        validation_data=None,
+        shuffle=True,
+        class_weight=None,
+        sample_weight=None,
+        initial_epoch=0,
+        steps_per_epoch=None,
+        validation_steps=None,
+        validation_batch_size=None,
+        validation_freq=1,
+    ):
+        """Train the model, on raw texts or on ids.
+
+        Args:
+            x: Raw texts, with or without labels (see the class), or what
+                `keras.Model.fit` takes.
+            y: The labels: strings, numbers, or an array of one row a text of
+                whatever else the loss takes.
+            batch_size: Integer. Defaults to 32.
+            epochs: As in `keras.Model.fit`.
+            verbose: As there.
+            callbacks: As there.
+            validation_split: As there, the share of the last rows.
+            validation_data: `(texts, labels)` or `(texts, labels, weights)`,
+                a dataset of them, or as in `keras.Model.fit`.
+            shuffle: As there; `keras.utils.set_random_seed` repeats the
+                order.
+            class_weight: Dictionary of the weight of each class, by its label
+                or number.
+            sample_weight: Array of the weight of each row.
+            initial_epoch: As in `keras.Model.fit`.
+            steps_per_epoch: As there.
+            validation_steps: As there.
+            validation_batch_size: As there.
+            validation_freq: As there.
+
+        Returns:
+            A `keras.callbacks.History`.
+
+        Raises:
+            ValueError: if the texts or labels are not as expected, if the
+                model has no `preprocessor`, or if ids are not those of its
+                vocabulary.
+        """
+        more = {
+            "epochs": epochs,
+            "verbose": verbose,
+            "callbacks": callbacks,
+            "initial_epoch": initial_epoch,
+            "steps_per_epoch": steps_per_epoch,
+            "validation_steps": validation_steps,
+            "validation_freq": validation_freq,
+        }
+        with _folder() as folder:
+            if not _are_texts(x):
+                self._check_ids(x)
+                return super().fit(
+                    x,
+                    y,
+                    batch_size=batch_size,
+                    validation_split=validation_split,
+                    validation_data=self._validation(
+                        validation_data, validation_batch_size, folder
+                    ),
+                    shuffle=shuffle,
+                    class_weight=class_weight,
+                    sample_weight=sample_weight,
+                    validation_batch_size=validation_batch_size,
+                    **more,
+                )
+            self._check_compiled("fit")
+            batch_size = batch_size or _BATCH_SIZE
+            train = encode(self, folder, x, y, sample_weight)
+            if validation_split and validation_data is None:
+                train, validation = split(train, validation_split)
+                validation = validation.batches(
+                    validation_batch_size or batch_size
+                )
+            else:
+                validation = self._validation(
+                    validation_data,
+                    validation_batch_size or batch_size,
+                    folder,
+                )
+            if class_weight is not None:
+                weigh(train, self.labels, class_weight)
+            batches = train.batches(
+                batch_size,
+                shuffle=bool(shuffle),
+                # `keras.utils.set_random_seed` decides it.
+                seed=np.random.randint(2**31),
+            )
+            return super().fit(
+                batches, validation_data=validation, shuffle=False, **more
+            )
+
+    def evaluate(
+        self,
+        x=None,
+        y=None,
+        batch_size=None,
+        verbose="auto",
+        sample_weight=None,
+        steps=None,
+        callbacks=None,
+        return_dict=False,
+        **kwargs,
+    ):
+        """The loss and the metrics on raw texts or on ids.
+
+        Args:
+            x: As in `fit`.
+            y: As in `fit`.
+            batch_size: Integer. Defaults to 32.
+            verbose: As in `keras.Model.evaluate`.
+            sample_weight: Array of the weight of each row.
+            steps: As in `keras.Model.evaluate`.
+            callbacks: As there.
+            return_dict: As there.
+            **kwargs: As there.
+
+        Returns:
+            As `keras.Model.evaluate`.
+
+        Raises:
+            ValueError: as `fit`, and where the model has no `labels`.
+        """
+        more = {
+            "verbose": verbose,
+            "steps": steps,
+            "callbacks": callbacks,
+            "return_dict": return_dict,
+            **kwargs,
+        }
+        if not _are_texts(x):
+            self._check_ids(x)
+            return super().evaluate(
+                x,
+                y,
+                batch_size=batch_size,
+                sample_weight=sample_weight,
+                **more,
+            )
+        self._check_compiled("evaluate")
+        with _folder() as folder:
+            corpus = encode(self, folder, x, y, sample_weight)
+            return super().evaluate(
+                corpus.batches(batch_size or _BATCH_SIZE), **more
+            )
+
+    def predict(
+        self, x, batch_size=None, verbose="auto", steps=None, callbacks=None
+    ):
+        """The model's outputs for raw texts or for ids.
+
+        Args:
+            x: Raw texts, as in `fit`, or what `keras.Model.predict` takes.
+            batch_size: Integer. Defaults to 32.
+            verbose: As in `keras.Model.predict`.
+            steps: As there.
+            callbacks: As there.
+
+        Returns:
+            A float32 array `(rows, num_classes)`, in the order of the texts.
+
+        Raises:
+            ValueError: as `fit`.
+        """
+        more = {"verbose": verbose, "steps": steps, "callbacks": callbacks}
+        if not _are_texts(x):
+            self._check_ids(x)
+            return super().predict(x, batch_size=batch_size, **more)
+        # Which rows the first batches hold is the caller's to say.
+        by_length = steps is None
+        with self._sorted_batches(x, batch_size, by_length) as batches:
+            outputs = super().predict(batches, **more)
+        back = np.argsort(batches.plan.rows) if by_length else slice(None)
+        return keras.tree.map_structure(lambda rows: rows[back], outputs)
+
+    def predict_on_batch(self, x):
+        """The model's outputs for one batch of raw texts or of ids.
+
+        Args:
+            x: Raw texts, as in `fit` but for datasets, or what
+                `keras.Model.predict_on_batch` takes.
+
+        Returns:
+            A float32 array `(rows, num_classes)`.
+
+        Raises:
+            ValueError: as `fit`.
+        """
+        if _are_texts(x):
+            x = self.preprocess(x)
+            if not len(next(iter(x.values()))):
+                raise ValueError("Expected at least one text. Received: none")
+        else:
+            self._check_ids(x)
+        return super().predict_on_batch(x)
+
+    def encode(self, texts, batch_size=None, normalize=False, verbose="auto"):
+        """The sentence embeddings of texts.
+
+        Args:
+            texts: Raw texts, as in `fit`.
+            batch_size: Integer. Defaults to 32.
+            normalize: Boolean, whether each embedding is divided by its
+                length, so that dot products are cosines.
+            verbose: As in `keras.Model.predict`: 0 for no progress bar.
+
+        Returns:
+            A float32 array `(rows, numbers)`, the rows of the embedding of
+            `embedding_model` one after the other. For a siamese model of
+            pairs a tuple of two, of premises and hypotheses; for decomposable
+            attention one of the pairs.
+
+        Raises:
+            ValueError: as `fit`.
+
+        Example:
+
+        >>> from keras_selfattn.models import SentenceClassifier
+        >>> from keras_selfattn.text import TextPreprocessor
+        >>> model = SentenceClassifier(
+        ...     preprocessor=TextPreprocessor(["a", "dog", "cat"]),
+        ...     labels=["no", "yes"], embedding_dim=4, units=3,
+        ...     pooling="max", hidden_units=6)
+        >>> model.encode(["a dog", "a cat"], verbose=0).shape
+        (2, 6)
+        """
+        embed = compiled.embeddings(self)
+        with self._sorted_batches(texts, batch_size) as batches:
+            if verbose == "auto":
+                verbose = int(sys.stdout.isatty())
+            bar = keras.utils.Progbar(len(batches), verbose=verbose)
+            found = []
+            for ids, _ in batches:
+                ids = {name: each.numpy() for name, each in ids.items()}
+                found.append(embed(ids))
+                bar.add(1)
+        back = np.argsort(batches.plan.rows)
+        embeddings = keras.tree.map_structure(
+            lambda *parts: _flat(np.concatenate(parts)[back], normalize),
+            *found,
+        )
+        is_pair = isinstance(embeddings, list)
+        return tuple(embeddings) if is_pair else embeddings
+
+    def preprocess(self, texts):
+        """The inputs of the model for raw texts.
+
+        Args:
+            texts: Texts as `fit` takes them, but for datasets.
+
+        Returns:
+            The dictionary of integer tensors that the model takes; of NumPy
+            arrays on other backends than TensorFlow.
+
+        Raises:
+            ValueError: if the model has no preprocessor, or if `texts` is
+                one string, or holds anything but strings, or pairs of them.
+        """
+        from keras_selfattn.text.columns import rows_of
+
+        check_preprocessor(self)
+        rows = list(rows_of(texts, self.sides))
+        columns = [rows] if len(self.sides) == 1 else zip(*rows, strict=True)
+        columns = list(columns) or [[]] * len(self.sides)
+        on_tensorflow = keras.backend.backend() == "tensorflow"
+        return {
+            side + name: ids if on_tensorflow else ids.numpy()
+            for side, column in zip(self.sides, columns, strict=True)
+            for name, ids in self.preprocessor(list(column)).items()
+            if side + name in self.input
+        }
+
+    @contextlib.contextmanager
+    def _sorted_batches(self, texts, batch_size, by_length=True):
+        with _folder() as folder:
+            corpus = encode(self, folder, texts, labeled=False)
+            yield corpus.batches(batch_size or _BATCH_SIZE, by_length=by_length)
+
+    def _validation(self, data, batch_size, folder):
+        texts, labels, weights = _unpacked(data)
+        if data is None or not _are_texts(texts):
+            return data
+        corpus = encode(self, folder, texts, labels, weights)
+        return corpus.batches(batch_size or _BATCH_SIZE)
+
+    def _check_compiled(self, method):
+        if not self.compiled:
+            raise ValueError(
+                f"The model {self.name!r} takes a `compile` before `{method}`"
+            )
+
+    def _check_ids(self, data):
+        """`ValueError` where arrays hold ids that there are no vectors for.
+
+        What is no array is left to Keras.
+        """
+        if not isinstance(data, dict):
+            names = list(self.input)
+            data = {names[0]: data} if len(names) == 1 else {}
+        for name, ids in data.items():
+            kind = "character_" if name.endswith("char_ids") else ""
+            size = self._arguments.get(f"{kind}vocabulary_size")
+            is_array = hasattr(ids, "dtype") and hasattr(ids, "shape")
+            if not (is_array and size and math.prod(ids.shape)):
+                continue
+            ids = ops.convert_to_numpy(ids)
+            least, most = int(ids.min()), int(ids.max())
+            if least < 0 or most >= size:
+                raise ValueError(
+                    f"`{name}` must be ids from 0 to {size - 1}, those of a "
+                    f"vocabulary of {size}. Received: "
+                    f"{least if least < 0 else most}"
+                )
+
+
+def _are_texts(data):
+    # TensorFlow Text is of no use to who has ids.
+    from keras_selfattn.text.columns import are_texts
+
+    return are_texts(data)
+
+
+def _folder():
+    # Windows keeps files that are mapped to the memory.
+    return tempfile.TemporaryDirectory(
+        prefix="keras_selfattn_", ignore_cleanup_errors=True
+    )
+
+
+def _unpacked(data):
+    if not isinstance(data, (tuple, list)):
+        return data, None, None
+    return (*data, None, None)[:3]
+
+
+def _flat(rows, normalize):
+    rows = np.asarray(rows, "float32").reshape(len(rows), -1)
+    if normalize:
+        length = np.linalg.norm(rows, axis=1, keepdims=True)
+        rows = rows / np.maximum(length, keras.config.epsilon())
+    return rows

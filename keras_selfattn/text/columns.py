@@ -1,0 +1,267 @@
+"""Raw texts in the forms that users hold them: lists, arrays, datasets."""
+
+import collections.abc
+import itertools
+import numbers
+
+import numpy as np
+import tensorflow as tf
+
+from keras_selfattn import sides as text_sides
+from keras_selfattn.streams import several
+
+# Of a dataset of single rows, read at once.
+_ROWS_AT_ONCE = 1024
+_TEXT_KINDS = "OSUT"
+
+
+def are_texts(data):
+    """Whether data are raw texts, or meant to be, and no ids.
+
+    Args:
+        data: What a Keras model is asked with.
+
+    Returns:
+        `False` for arrays, tensors and datasets of numbers, alone or by the
+        name of an input, and for what Keras alone can read.
+
+    Example:
+
+    >>> are_texts(["A dog."]), are_texts(np.array([[3, 1]]))
+    (True, False)
+    """
+    if isinstance(data, tf.data.Dataset):
+        return _is_dataset_of_texts(data)
+    if isinstance(data, collections.abc.Mapping):
+        return any(map(are_texts, data.values()))
+    if tf.is_tensor(data):
+        return data.dtype == tf.string
+    if hasattr(data, "dtype"):
+        # That of a torch tensor has no kind.
+        return getattr(data.dtype, "kind", None) in _TEXT_KINDS
+    if hasattr(data, "dtypes"):
+        return any(dtype.kind in _TEXT_KINDS for dtype in data.dtypes)
+    if isinstance(data, (str, bytes, numbers.Number, type(None))):
+        return True
+    if isinstance(data, collections.abc.Sequence) or _is_column(data):
+        return len(data) == 0 or are_texts(data[0])
+    return False
+
+
+def rows_of(data, sides):
+    """The texts of a model's rows.
+
+    Args:
+        data: Texts as `Classifier.fit` takes them, without labels.
+        sides: `keras_selfattn.sides.SENTENCE` or `PAIR`, which the model has.
+
+    Yields:
+        Strings, or for pairs tuples of two strings.
+
+    Raises:
+        ValueError: if there is no list of texts, if two columns differ in
+            length, or at a row that isn't a string, or a pair of them.
+
+    Example:
+
+    >>> from keras_selfattn.sides import PAIR
+    >>> list(rows_of({"premise": ["A dog."], "hypothesis": ["A cat."]}, PAIR))
+    [('A dog.', 'A cat.')]
+    """
+    for row, text in enumerate(_rows(data, sides), start=1):
+        yield checked(text, sides, row)
+
+
+def rows_of_dataset(dataset, sides):
+    """The rows of a dataset with what belongs to them.
+
+    Args:
+        dataset: `tf.data.Dataset` of texts, or of tuples of texts, labels
+            and weights; batched or not.
+        sides: As in `rows_of`.
+
+    Yields:
+        Tuples of a text, its label and its weight, `None` where there is none.
+    """
+    if dataset.cardinality() == tf.data.INFINITE_CARDINALITY:
+        raise ValueError(
+            "A dataset of texts must end. Received: one that repeats forever"
+        )
+    names = _names(sides)
+    row = 0
+    for element in _batches(dataset, len(sides)).as_numpy_iterator():
+        texts, labels, weights = _unpacked(element)
+        columns = _columns_of_batch(texts, names)
+        more = [
+            itertools.repeat(None) if each is None else _decoded(each)
+            for each in (labels, weights)
+        ]
+        texts = columns[0] if len(names) == 1 else zip(*columns, strict=True)
+        for text, label, weight in zip(texts, *more, strict=False):
+            row += 1
+            yield checked(text, sides, row), label, weight
+
+
+def strings_of(data):
+    """All strings of texts, those of single texts and of pairs.
+
+    Args:
+        data: Texts as `rows_of` and `rows_of_dataset` take them.
+    """
+    if isinstance(data, tf.data.Dataset):
+        for element in _batches(data, 1).as_numpy_iterator():
+            leaves = tf.nest.flatten(_unpacked(element)[0])
+            yield from itertools.chain.from_iterable(map(_decoded, leaves))
+        return
+    if isinstance(data, collections.abc.Mapping):
+        data = tuple(data.values())
+    for row, text in enumerate(listed(several(data)), start=1):
+        if isinstance(text, str):
+            yield text
+        elif hasattr(text, "__iter__") and not isinstance(text, bytes):
+            yield from strings_of(text)
+        else:
+            raise ValueError(_unlike(row, "a string", text))
+
+
+def listed(data):
+    """Arrays, tensors and data frames as lists of Python's values.
+
+    Args:
+        data: One of those; anything else is given back.
+    """
+    if tf.is_tensor(data):
+        data = data.numpy()
+    elif hasattr(data, "to_numpy"):
+        data = data.to_numpy()
+    return _decoded(data) if isinstance(data, np.ndarray) else data
+
+
+def checked(text, sides, row):
+    """A text as a string or a tuple of two, or `ValueError` if it is neither.
+
+    Args:
+        text: What is to be a text.
+        sides: As in `rows_of`.
+        row: Integer, the number of its row, from 1, for the message.
+    """
+    if len(sides) == 1:
+        if isinstance(text, str):
+            return str(text)
+        raise ValueError(_unlike(row, "a string", text))
+    if hasattr(text, "__iter__") and not isinstance(text, (str, bytes)):
+        pair = tuple(text)
+        if len(pair) == 2 and all(isinstance(part, str) for part in pair):
+            return pair
+    raise ValueError(_unlike(row, "a pair of strings", text))
+
+
+def _unlike(row, expected, text):
+    received = repr(text)
+    if len(received) > 200:
+        received = f"{received[:200]}…"
+    return f"Text {row} must be {expected}. Received: {received}"
+
+
+def _names(sides):
+    return ("text",) if len(sides) == 1 else text_sides.NAMES
+
+
+def _is_dataset_of_texts(dataset):
+    texts = _unpacked(dataset.element_spec)[0]
+    return any(
+        getattr(spec, "dtype", None) == tf.string
+        for spec in tf.nest.flatten(texts)
+    )
+
+
+def _is_column(data):
+    # One of a Hugging Face dataset is no `Sequence`.
+    return all(
+        hasattr(data, method)
+        for method in ("__len__", "__getitem__", "__iter__")
+    )
+
+
+def _decoded(array):
+    """A list of an array's values, with strings in the place of UTF-8."""
+    if np.ndim(array) > 1:
+        return [_decoded(row) for row in array]
+    return [
+        value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+        for value in np.asarray(array).tolist()
+    ]
+
+
+def _rows(data, sides):
+    """The rows of texts, not checked yet."""
+    if data is None or isinstance(data, numbers.Number):
+        raise ValueError(
+            f"Expected a list of texts. Received: {data!r}, no texts"
+        )
+    names, is_pair = _names(sides), len(sides) == 2
+    columns = getattr(data, "columns", None)
+    if columns is not None and set(names) <= set(columns):
+        data = {name: data[name] for name in names}
+    if isinstance(data, collections.abc.Mapping):
+        if set(data) != set(names):
+            raise ValueError(
+                f"Expected texts by the names {', '.join(names)}. "
+                f"Received: {', '.join(map(str, data))}"
+            )
+        data = tuple(data[name] for name in names)
+        return _zipped(data) if is_pair else listed(several(data[0]))
+    data = several(data)
+    if (
+        is_pair
+        and isinstance(data, tuple)
+        and len(data) == 2
+        and not any(isinstance(column, (str, bytes)) for column in data)
+    ):
+        return _zipped(data)
+    rows = listed(data)
+    is_column = getattr(data, "ndim", 1) == 2 and data.shape[1] == 1
+    return rows if is_pair or not is_column else [row[0] for row in rows]
+
+
+def _zipped(columns):
+    first, second = (list(listed(several(column))) for column in columns)
+    if len(first) != len(second):
+        raise ValueError(
+            "The two columns of pairs must be of one length. "
+            f"Received: {len(first)} and {len(second)} texts"
+        )
+    return zip(first, second, strict=True)
+
+
+def _unpacked(element):
+    """Texts, labels and weights, `None` where there are none."""
+    if not isinstance(element, tuple):
+        element = (element,)
+    return (*element, None, None)[:3]
+
+
+def _batches(dataset, sides):
+    """A dataset whose elements are batches of rows."""
+    spec = tf.nest.flatten(_unpacked(dataset.element_spec)[0])
+    rank = spec[0].shape.rank
+    is_row = rank == 0 or (rank == 1 and len(spec) < sides)
+    return dataset.batch(_ROWS_AT_ONCE) if is_row else dataset
+
+
+def _columns_of_batch(texts, names):
+    if isinstance(texts, collections.abc.Mapping):
+        if set(texts) != set(names):
+            raise ValueError(
+                f"Expected texts by the names {', '.join(names)}. "
+                f"Received: {', '.join(map(str, texts))}"
+            )
+        texts = tuple(texts[name] for name in names)
+    elif not isinstance(texts, tuple):
+        texts = tuple(texts.T) if np.ndim(texts) == 2 else (texts,)
+    if len(texts) != len(names):
+        raise ValueError(
+            "Expected a dataset whose texts, beside the labels, are "
+            f"{len(names)} in a row. Received: {len(texts)}"
+        )
+    return [_decoded(column) for column in texts]

@@ -1,0 +1,344 @@
+"""Keras's methods with raw texts, beside the same with ids."""
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from keras_selfattn import models
+from keras_selfattn.text import TextPreprocessor
+from tests.tiny_classifier import tiny_classifier
+
+TEXTS = ["good food .", "bad", "", "n't good , n't bad food", "Food ."] * 4
+LABELS = (["two", "1", "gütig", "1", "two"] * 4)[: len(TEXTS)]
+NUMBERS = np.array([["1", "two", "gütig"].index(label) for label in LABELS])
+PAIRS = [(text, text[:4]) for text in TEXTS]
+ON_TENSORFLOW = keras.backend.backend() == "tensorflow"
+
+
+def compiled(model, metrics=("accuracy",), **arguments):
+    loss = keras.losses.SparseCategoricalCrossentropy(
+        from_logits=model.gives_logits
+    )
+    model.compile("sgd", loss, metrics=list(metrics), **arguments)
+    return model
+
+
+def decomposable(**changes):
+    keras.utils.set_random_seed(1)
+    preprocessor = TextPreprocessor(["good", "bad", "food", "."])
+    arguments = {
+        "preprocessor": preprocessor,
+        "labels": ["no", "yes"],
+        "embedding_dim": 4,
+        "projection_dim": 3,
+        "attend_units": [5],
+        "compare_units": [6],
+        "aggregate_units": [7],
+        "dropout": 0.0,
+    }
+    return models.DecomposableClassifier(**{**arguments, **changes})
+
+
+@pytest.fixture(scope="module")
+def model():
+    return compiled(tiny_classifier(dropout=0.0))
+
+
+@pytest.fixture(scope="module")
+def pair_model():
+    return compiled(decomposable())
+
+
+def by_ids(model, texts):
+    ids = model.preprocess(texts)
+    return keras.ops.convert_to_numpy(model(ids))
+
+
+def slices(*data):
+    return tf.data.Dataset.from_tensor_slices(
+        data if len(data) > 1 else data[0]
+    )
+
+
+@pytest.mark.parametrize("batch_size", [None, 3])
+@pytest.mark.parametrize(
+    "make",
+    [list, np.array, lambda texts: slices(texts).batch(7), slices],
+)
+def test_predict(model, make, batch_size):
+    found = model.predict(make(TEXTS), batch_size=batch_size, verbose=0)
+    assert found.dtype == "float32"
+    np.testing.assert_allclose(found, by_ids(model, TEXTS), atol=1e-6)
+
+
+def test_predict_pairs(pair_model):
+    expected = by_ids(pair_model, PAIRS)
+    columns = tuple(map(list, zip(*PAIRS, strict=True)))
+    named = dict(zip(("premise", "hypothesis"), columns, strict=True))
+    for data in (PAIRS, np.array(PAIRS), columns, named, slices(named)):
+        found = pair_model.predict(data, verbose=0)
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+def test_predict_on_batch_and_steps(model):
+    expected = by_ids(model, TEXTS)
+    found = model.predict_on_batch(np.array(TEXTS))
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    found = model.predict(TEXTS, batch_size=2, steps=3, verbose=0)
+    np.testing.assert_allclose(found, expected[:6], atol=1e-6)
+
+
+def test_ids_go_on_working(model):
+    ids = keras.tree.map_structure(np.asarray, model.preprocess(TEXTS))
+    expected = model.predict(TEXTS, verbose=0)
+    found = model.predict(ids, verbose=0)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(
+        model.evaluate(ids, NUMBERS, verbose=0),
+        model.evaluate(TEXTS, LABELS, verbose=0),
+        rtol=1e-5,
+    )
+
+
+@pytest.mark.parametrize("labels", [LABELS, np.array(LABELS)])
+def test_evaluate(model, labels):
+    weights = np.linspace(0.5, 2, len(TEXTS))
+    given = {
+        "x": keras.tree.map_structure(np.asarray, model.preprocess(TEXTS)),
+        "y": NUMBERS,
+    }
+    for more in ({}, {"sample_weight": weights}):
+        more = {"batch_size": 5, "verbose": 0, "return_dict": True, **more}
+        expected = model.evaluate(**given, **more)
+        found = model.evaluate(TEXTS, labels, **more)
+        assert found == pytest.approx(expected, rel=1e-5)
+        if "sample_weight" in more:
+            more.pop("sample_weight")
+            dataset = slices(TEXTS, labels, weights)
+            found = model.evaluate(dataset, **more)
+            assert found == pytest.approx(expected, rel=1e-5)
+
+
+def test_fit_is_that_of_ids():
+    """Without shuffling, in batches as long as the texts."""
+    expected = compiled(tiny_classifier(dropout=0.0))
+    found = compiled(tiny_classifier(dropout=0.0))
+    ids = keras.tree.map_structure(np.asarray, expected.preprocess(TEXTS))
+    weights = np.linspace(0.5, 2, len(TEXTS))
+    more = {
+        **{"batch_size": 4, "epochs": 2, "verbose": 0, "shuffle": False},
+        **{"validation_split": 0.25, "sample_weight": weights},
+    }
+    before = expected.fit(ids, NUMBERS, **more)
+    history = found.fit(TEXTS, LABELS, **more)
+    assert set(history.history) == set(before.history)
+    for name, values in before.history.items():
+        assert history.history[name] == pytest.approx(values, rel=1e-5)
+    for mine, other in zip(found.weights, expected.weights, strict=True):
+        np.testing.assert_allclose(mine, other, atol=1e-5)
+
+
+@pytest.mark.parametrize("by", [{"two": 3.0, "1": 0.5}, {1: 3.0, 0: 0.5}])
+def test_class_weights(by):
+    numbered = {0: 0.5, 1: 3.0}
+    weights = np.array([numbered.get(number, 1.0) for number in NUMBERS])
+    losses = []
+    for more in ({"class_weight": by}, {"sample_weight": weights}):
+        if by == {1: 3.0, 0: 0.5}:
+            labels = ["no", "yes", "maybe"]
+        else:
+            labels = ["1", "two", "gütig"]
+        model = compiled(tiny_classifier(labels=labels, dropout=0.0))
+        names = [labels[number] for number in NUMBERS]
+        fitted = model.fit(TEXTS, names, shuffle=False, verbose=0, **more)
+        losses += fitted.history["loss"]
+    assert losses[0] == pytest.approx(losses[1])
+
+
+def test_validation_data():
+    model = compiled(tiny_classifier(dropout=0.0))
+    ids = keras.tree.map_structure(np.asarray, model.preprocess(TEXTS[:5]))
+    for data in (
+        (TEXTS[:5], LABELS[:5]),
+        slices(TEXTS[:5], LABELS[:5]),
+        (ids, NUMBERS[:5]),
+    ):
+        fitted = model.fit(TEXTS, LABELS, validation_data=data, verbose=0)
+        assert fitted.history["val_accuracy"] == pytest.approx(
+            [model.evaluate(ids, NUMBERS[:5], verbose=0)[1]]
+        )
+    assert (
+        "val_loss"
+        in model.fit(
+            {name: array for name, array in ids.items()},
+            NUMBERS[:5],
+            validation_data=(TEXTS[:5], LABELS[:5]),
+            verbose=0,
+        ).history
+    )
+
+
+def test_a_seed_repeats_a_fit():
+    def weights():
+        keras.utils.set_random_seed(5)
+        model = compiled(tiny_classifier())
+        keras.utils.set_random_seed(5)
+        model.fit(TEXTS, LABELS, batch_size=3, epochs=2, verbose=0)
+        return model.get_weights()
+
+    for first, second in zip(weights(), weights(), strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        (LABELS, ["1", "gütig", "two"]),
+        (NUMBERS, [0, 1, 2]),
+        ((NUMBERS + 3).tolist(), [3, 4, 5]),
+        (np.minimum(NUMBERS, 1), [0, 1, 2]),
+    ],
+)
+def test_labels_are_collected(labels, expected):
+    model = compiled(tiny_classifier(labels=["a", "b", "c"]))
+    model.labels = None
+    model.fit(TEXTS, labels, verbose=0)
+    assert model.labels == expected
+
+
+def test_arrays_in_the_place_of_labels():
+    model = tiny_classifier(dropout=0.0)
+    model.compile("sgd", "categorical_crossentropy")
+    soft = np.eye(3)[NUMBERS]
+    loss = model.evaluate(TEXTS, soft, verbose=0)
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    assert model.evaluate(TEXTS, LABELS, verbose=0) == pytest.approx(loss)
+
+
+def test_no_text_stays_on_disk(model, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    model.fit(TEXTS, LABELS, verbose=0)
+    model.predict(TEXTS, verbose=0)
+    with pytest.raises(ValueError):
+        model.predict(["good", None], verbose=0)
+    assert not list(tmp_path.glob("keras_selfattn_*"))
+
+
+ASK = {
+    "fit": lambda model, x: model.fit(x, ["1"], verbose=0),
+    "evaluate": lambda model, x: model.evaluate(x, ["1"], verbose=0),
+    "predict": lambda model, x: model.predict(x, verbose=0),
+    "predict_on_batch": lambda model, x: model.predict_on_batch(x),
+    "encode": lambda model, x: model.encode(x, verbose=0),
+}
+IDS = {"token_ids": np.array([[3, 99]])}
+
+
+@pytest.mark.parametrize("method", ASK)
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        ("good", "Expected a list of texts.*one string: 'good'"),
+        (b"good", "Expected a list of texts.*one string"),
+        ([], "Expected at least one text. Received: none"),
+        (np.array([], str), "Expected at least one text. Received: none"),
+        (None, "Expected a list of texts. Received: None"),
+        (7, "Expected a list of texts. Received: 7"),
+        ([None], "Text 1 must be a string. Received: None"),
+        ([float("nan")], "Text 1 must be a string. Received: nan"),
+        ([3], "Text 1 must be a string. Received: 3"),
+        ([("good", "bad")], "Text 1 must be a string"),
+    ],
+)
+def test_what_is_no_text_is_refused(model, method, x, message):
+    with pytest.raises(ValueError, match=message):
+        ASK[method](model, x)
+
+
+@pytest.mark.parametrize("method", ["fit", "evaluate", "predict"])
+@pytest.mark.parametrize("ids", [[[3, 99]], [[-1, 2]]])
+def test_ids_out_of_the_vocabulary(model, method, ids):
+    with pytest.raises(ValueError, match="`token_ids` must be ids from 0 to 6"):
+        ASK[method](model, {"token_ids": np.array(ids)})
+
+
+@pytest.mark.parametrize("method", ["fit", "evaluate"])
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (None, "with labels, `y`. Received: y=None"),
+        (["1", "4"], "Unknown label of text 2.*1, two, gütig. Received: '4'"),
+        (["1", None], "Unknown label of text 2"),
+        (["1", float("nan")], "Unknown label of text 2"),
+        (["1"], "as many labels as texts. Received: 1 for 2 texts"),
+        ("1", "as many labels as texts. Received: one value for 2 texts"),
+    ],
+)
+def test_wrong_labels(model, method, labels, message):
+    with pytest.raises(ValueError, match=message):
+        getattr(model, method)(["good", "bad"], labels, verbose=0)
+
+
+def test_wrong_values(model):
+    for more, message in (
+        ({"sample_weight": [1.0]}, "as many weights as texts"),
+        ({"validation_split": 1.5}, "must be between 0 and 1"),
+        ({"validation_split": 0.99}, "texts on both sides"),
+        ({"class_weight": {"4": 1.0}}, "Unknown label of class weight 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(TEXTS, LABELS, verbose=0, **more)
+    without = tiny_classifier()
+    with pytest.raises(ValueError, match="a `compile` before `fit`"):
+        without.fit(TEXTS, LABELS)
+    without.preprocessor = None
+    with pytest.raises(ValueError, match="only with a `preprocessor`"):
+        without.predict(TEXTS)
+    few = compiled(tiny_classifier())
+    few.labels = None
+    with pytest.raises(ValueError, match="has 3 classes.*of 2: no, yes"):
+        few.fit(["a", "b"], ["no", "yes"])
+
+
+def test_encode(model):
+    ids = model.preprocess(TEXTS)
+    rows = keras.ops.convert_to_numpy(model.embedding_model()(ids))
+    rows = rows.reshape(len(TEXTS), -1)
+    found = model.encode(TEXTS, batch_size=3, verbose=0)
+    np.testing.assert_allclose(found, rows, atol=1e-5)
+    found = model.encode(slices(TEXTS), normalize=True, verbose=0)
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    np.testing.assert_allclose(found, rows / norms, atol=1e-5)
+
+
+def test_encode_pairs(pair_model):
+    ids = pair_model.preprocess(PAIRS)
+    rows = keras.ops.convert_to_numpy(pair_model.embedding_model()(ids))
+    found = pair_model.encode(PAIRS, batch_size=3, verbose=0)
+    np.testing.assert_allclose(found, rows, atol=1e-5)
+    siamese = models.SentencePairClassifier(
+        preprocessor=pair_model.preprocessor,
+        labels=["no", "yes"],
+        **{"embedding_dim": 4, "units": 3, "num_heads": 2, "attention_dim": 5},
+        **{"interaction_units": 4, "hidden_units": 6},
+    )
+    found = siamese.encode(PAIRS, verbose=0)
+    assert [each.shape for each in found] == [(len(PAIRS), 2 * 6)] * 2
+    for rows, expected in zip(
+        found,
+        siamese.embedding_model()(siamese.preprocess(PAIRS)),
+        strict=True,
+    ):
+        expected = keras.ops.convert_to_numpy(expected)
+        np.testing.assert_allclose(
+            rows, expected.reshape(len(PAIRS), -1), atol=1e-5
+        )
+
+
+@pytest.mark.skipif(not ON_TENSORFLOW, reason="layers skip on TensorFlow only")
+def test_strategies_of_several_devices_take_texts():
+    strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
+    with strategy.scope():
+        model = compiled(tiny_classifier())
+    model.fit(TEXTS, LABELS, batch_size=5, verbose=0)

@@ -1,0 +1,82 @@
+"""Classifiers in scikit-learn's tools, on raw texts."""
+
+import keras
+import numpy as np
+import pytest
+
+sklearn = pytest.importorskip("sklearn")
+
+from sklearn.base import clone  # noqa: E402
+from sklearn.exceptions import NotFittedError  # noqa: E402
+from sklearn.model_selection import GridSearchCV  # noqa: E402
+from sklearn.model_selection import cross_val_score  # noqa: E402
+
+from keras_selfattn import models  # noqa: E402
+from keras_selfattn.wrappers import SKLearnTextClassifier  # noqa: E402
+
+TEXTS = ["good food", "bad food", "good", "bad"] * 6
+LABELS = ["yes", "no", "yes", "no"] * 6
+
+
+def make(units=4, activation="softmax", **arguments):
+    keras.utils.set_random_seed(0)
+    model = models.SentenceClassifier(
+        embedding_dim=6,
+        encoder="cnn",
+        units=units,
+        pooling="max",
+        hidden_units=5,
+        dropout=0.0,
+        activation=activation,
+        **arguments,
+    )
+    loss = keras.losses.SparseCategoricalCrossentropy(
+        from_logits=model.gives_logits
+    )
+    model.compile(keras.optimizers.Adam(0.05), loss)
+    return model
+
+
+def classifier(**changes):
+    return SKLearnTextClassifier(
+        make, fit_kwargs={"epochs": 6, "verbose": 0}, **changes
+    )
+
+
+@pytest.mark.parametrize("texts", [TEXTS, np.array(TEXTS)])
+def test_cross_validation(texts):
+    assert cross_val_score(classifier(), texts, LABELS, cv=2).tolist() == [1, 1]
+
+
+def test_grid_search():
+    search = GridSearchCV(
+        classifier(), {"model_kwargs": [{"units": 2}, {"units": 3}]}, cv=2
+    )
+    search.fit(TEXTS, LABELS)
+    assert search.best_params_["model_kwargs"]["units"] in (2, 3)
+    assert search.predict(["good"]).tolist() == ["yes"]
+
+
+def test_labels_come_back_as_they_were():
+    numbers = [7, 3] * 12
+    fitted = classifier().fit(TEXTS, numbers)
+    assert fitted.classes_.tolist() == [3, 7]
+    assert fitted.predict(TEXTS[:2]).tolist() == [7, 3]
+
+
+def test_logits_become_probabilities():
+    fitted = classifier(model_kwargs={"activation": None}).fit(TEXTS, LABELS)
+    probabilities = fitted.predict_proba(TEXTS[:3])
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
+
+
+def test_the_vocabulary_is_that_of_the_training_texts():
+    fitted = classifier(preprocessor_kwargs={"lowercase": True})
+    fitted.fit(["GOOD", "bad"] * 3, ["yes", "no"] * 3)
+    words = fitted.model_.preprocessor.get_vocabulary()
+    assert words == ["", "[UNK]", "bad", "good"]
+
+
+def test_a_clone_is_untrained():
+    with pytest.raises(NotFittedError):
+        clone(classifier().fit(TEXTS, LABELS)).predict(TEXTS)
