@@ -39,10 +39,13 @@ print(review.label, [review.tokens[i] for i in review.deciding])
 # Words, a BiLSTM, attention with eight heads, a classifier: a Keras model.
 
 # %%
-words = ks.text.build_vocabulary([review.text for review in train])
+texts, stars = [row.text for row in train], [row.label for row in train]
+dev_texts, dev_stars = [row.text for row in dev], [row.label for row in dev]
+preprocessor = ks.text.TextPreprocessor()
+preprocessor.adapt(texts)
 model = ks.models.SentenceClassifier(
-    vocabulary_size=len(words) + 2,
-    num_classes=5,
+    preprocessor=preprocessor,
+    labels=["1", "2", "3", "4", "5"],
     embedding_dim=64,
     units=64,
     attention_dim=64,
@@ -50,8 +53,6 @@ model = ks.models.SentenceClassifier(
     attention_penalty=0.01,
     hidden_units=256,
 )
-model.preprocessor = ks.text.TextPreprocessor(words)
-model.labels = ["1", "2", "3", "4", "5"]
 model.summary()
 
 # %% [markdown]
@@ -60,13 +61,6 @@ model.summary()
 
 # %%
 PROBE = ["The food was not bad at all, but the service was really awful."]
-
-
-def inputs_and_targets(rows):
-    stars = np.array([int(row.label) - 1 for row in rows])
-    return model.preprocess([row.text for row in rows]), stars
-
-
 logs = folder / "logs"
 model.compile(
     ks.optimizers.Adam(2e-3),
@@ -74,14 +68,15 @@ model.compile(
     metrics=["accuracy"],
 )
 history = model.fit(
-    *inputs_and_targets(train),
-    validation_data=inputs_and_targets(dev),
+    texts,
+    stars,
+    validation_data=(dev_texts, dev_stars),
     batch_size=32,
     epochs=EPOCHS,
     verbose=2,
     callbacks=[
         ks.callbacks.AttentionPictures(logs, PROBE),
-        ks.callbacks.PenaltyCurves(logs, [row.text for row in dev[:64]]),
+        ks.callbacks.PenaltyCurves(logs, dev_texts[:64]),
     ],
 )
 print(logs)
@@ -97,9 +92,7 @@ explanation  # noqa: B018
 
 # %%
 page = ks.visualization.write_html(
-    ks.visualization.explain(
-        model, [row.text for row in dev], [row.label for row in dev]
-    ),
+    ks.visualization.explain(model, dev_texts, dev_stars),
     folder / "page.html",
 )
 print(page)
@@ -122,8 +115,7 @@ print(
 # The reviews whose embeddings are nearest to that of the first.
 
 # %%
-rows = model.embedding_model()(model.preprocess([row.text for row in dev]))
-vectors = keras.ops.convert_to_numpy(keras.ops.normalize(rows.numpy().mean(1)))
+vectors = model.encode(dev_texts, normalize=True)
 for row in np.argsort(-vectors @ vectors[0])[:3]:
     print(dev[row].label, dev[row].text)
 

@@ -2,6 +2,7 @@
 
 import json
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -56,7 +57,7 @@ class Asked:
             TEXTS, probabilities, self.expected, strict=True
         ):
             np.testing.assert_allclose(
-                answer, expected, rtol=0, atol=1e-5, err_msg=name
+                answer, expected, rtol=0, atol=1e-6, err_msg=name
             )
         if labels is not None:
             names = [self.model.labels[i] for i in self.expected.argmax(-1)]
@@ -88,6 +89,30 @@ def test_alone(asked):
     if asked.model.gives_logits:
         outputs = tf.nn.softmax(outputs)
     asked.check(outputs)
+
+
+def test_raw_texts(asked):
+    """Keras's own methods; the loss is what it is of the answers."""
+    for rows in (asked.rows, np.array(asked.rows)):
+        for outputs in (
+            asked.model.predict(rows, batch_size=3, verbose=0),
+            asked.model.predict_on_batch(rows),
+        ):
+            if asked.model.gives_logits:
+                outputs = tf.nn.softmax(outputs)
+            asked.check(outputs)
+    loss = keras.losses.SparseCategoricalCrossentropy(
+        from_logits=asked.model.gives_logits
+    )
+    asked.model.compile("sgd", metrics=[loss, "accuracy"])
+    names = [asked.model.labels[i] for i in asked.expected.argmax(-1)]
+    _, cross_entropy, accuracy = asked.model.evaluate(
+        asked.rows, names, verbose=0
+    )
+    assert accuracy == 1
+    assert cross_entropy == pytest.approx(
+        -np.log(asked.expected.max(-1)).mean(), abs=1e-5
+    )
 
 
 def test_evaluation(asked):
