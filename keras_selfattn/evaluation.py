@@ -8,6 +8,7 @@ from keras_selfattn.backends import compiled
 from keras_selfattn.labels import Finder
 from keras_selfattn.streams import chunks
 from keras_selfattn.streams import several
+from keras_selfattn.text.columns import rows_of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,7 +63,8 @@ def predict(model, texts, batch_size=64):
 
     Args:
         model: A classifier with its `preprocessor`.
-        texts: Iterable of strings, or of pairs of strings.
+        texts: Texts as `Classifier.fit` takes them, but for datasets; or
+            any iterable of strings, or of pairs of strings.
         batch_size: Integer.
 
     Yields:
@@ -73,7 +75,7 @@ def predict(model, texts, batch_size=64):
         ValueError: if `texts` is one string, or holds anything but texts as
             the model takes them.
     """
-    return _predict(model, several(texts), batch_size)
+    return _predict(model, rows_of(texts, model.sides), batch_size)
 
 
 def _predict(model, texts, batch_size):

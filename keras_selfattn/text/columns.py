@@ -55,12 +55,13 @@ def rows_of(data, sides):
         data: Texts as `Classifier.fit` takes them, without labels.
         sides: `keras_selfattn.sides.SENTENCE` or `PAIR`, which the model has.
 
-    Yields:
-        Strings, or for pairs tuples of two strings.
+    Returns:
+        An iterator of strings, or for pairs of tuples of two strings.
 
     Raises:
         ValueError: if there is no list of texts, if two columns differ in
-            length, or at a row that isn't a string, or a pair of them.
+            length, or, from the iterator, at a row that isn't a string, or
+            a pair of them.
 
     Example:
 
@@ -68,8 +69,8 @@ def rows_of(data, sides):
     >>> list(rows_of({"premise": ["A dog."], "hypothesis": ["A cat."]}, PAIR))
     [('A dog.', 'A cat.')]
     """
-    for row, text in enumerate(_rows(data, sides), start=1):
-        yield checked(text, sides, row)
+    rows = enumerate(_rows(data, sides), start=1)
+    return (_checked(text, sides, row) for row, text in rows)
 
 
 def rows_of_dataset(dataset, sides):
@@ -99,7 +100,7 @@ def rows_of_dataset(dataset, sides):
         texts = columns[0] if len(names) == 1 else zip(*columns, strict=True)
         for text, label, weight in zip(texts, *more, strict=False):
             row += 1
-            yield checked(text, sides, row), label, weight
+            yield _checked(text, sides, row), label, weight
 
 
 def strings_of(data):
@@ -137,14 +138,8 @@ def listed(data):
     return _decoded(data) if isinstance(data, np.ndarray) else data
 
 
-def checked(text, sides, row):
-    """A text as a string or a tuple of two, or `ValueError` if it is neither.
-
-    Args:
-        text: What is to be a text.
-        sides: As in `rows_of`.
-        row: Integer, the number of its row, from 1, for the message.
-    """
+def _checked(text, sides, row):
+    """A text as a string or a tuple of two, or `ValueError`."""
     if len(sides) == 1:
         if isinstance(text, str):
             return str(text)

@@ -6,7 +6,7 @@ from keras_selfattn import heads
 from keras_selfattn import validation
 from keras_selfattn.backends import compiled
 from keras_selfattn.streams import chunks
-from keras_selfattn.streams import several
+from keras_selfattn.text.columns import rows_of
 from keras_selfattn.visualization.explanation import AlignmentExplanation
 from keras_selfattn.visualization.explanation import Explanation
 from keras_selfattn.visualization.explanation import PairExplanation
@@ -20,7 +20,8 @@ def explain(model, texts, labels=None, batch_size=32):
 
     Args:
         model: A classifier with its `preprocessor`.
-        texts: Iterable of strings; for a model of pairs, of pairs of strings.
+        texts: Texts as `Classifier.fit` takes them, but for datasets; or
+            any iterable of strings, or of pairs of strings.
         labels: Iterable of as many true labels, or `None`. They are compared
             with `model.labels` by value or as text. The older name `gold` is
             accepted too.
@@ -37,7 +38,7 @@ def explain(model, texts, labels=None, batch_size=32):
             texts; if `batch_size` is not positive; or if the model has no
             preprocessor.
     """
-    texts = several(texts)
+    texts = rows_of(texts, model.sides)
     validation.integer(batch_size, "batch_size")
     if model.preprocessor is None:
         raise ValueError(
