@@ -36,6 +36,7 @@ extras = {
     "dev": [
         "hypothesis>=6",
         "jax",
+        "pandas",
         "pytest>=8",
         "pytest-xdist>=3.5",
         "ruff>=0.6",

@@ -55,6 +55,7 @@ def test_batches_of_all_lengths_are_compiled_once():
 
     class Traced:
         input = model.input
+        sides = model.sides
         weights = model.weights
         gives_logits = False
         preprocess = model.preprocess
