@@ -40,26 +40,41 @@ def run(text, page):
         if language == "python":
             exec(compile(code, page, "exec"), names)
         else:
-            for command in commands(f"```sh\n{code}```"):
-                run_command(command)
+            run_commands(commands(f"```sh\n{code}```"))
 
 
-def run_command(line):
-    """Runs one line of `keras-selfattn`; an error fails."""
-    words = shlex.split(line)
-    environment = {}
-    while re.match(r"[A-Z_]+=", words[0]):
-        name, _, value = words.pop(0).partition("=")
-        environment[name] = value
-    if words[0] in NOT_RUN:
-        return
-    assert words[0] == "keras-selfattn", line
-    if environment:
+def run_commands(lines):
+    """Runs lines of `keras-selfattn`; an error fails.
+
+    What other programs are to do is left out. Lines that end with `&` run
+    beside those after them.
+    """
+    beside = []
+    for line in lines:
+        words = shlex.split(line)
+        environment = {}
+        while re.match(r"[A-Z_]+=", words[0]):
+            name, _, value = words.pop(0).partition("=")
+            environment[name] = value
+        if words[0] in NOT_RUN:
+            continue
+        assert words[0] == "keras-selfattn", line
+        if not environment:
+            assert main(words[1:]) == 0, line
+            continue
+        waits = words[-1] != "&"
+        arguments = words[1:] if waits else words[1:-1]
         # Keras reads what it runs on once.
-        command = [sys.executable, "-m", "keras_selfattn", *words[1:]]
-        subprocess.run(command, env=os.environ | environment, check=True)
-    else:
-        assert main(words[1:]) == 0, line
+        process = subprocess.Popen(
+            [sys.executable, "-m", "keras_selfattn", *arguments],
+            env=os.environ | environment,
+        )
+        if waits:
+            assert process.wait() == 0, line
+        else:
+            beside.append((process, line))
+    for process, line in beside:
+        assert process.wait() == 0, line
 
 
 def write_reviews(path, size, seed):
@@ -88,8 +103,18 @@ def write_snli(path):
             )
 
 
+def write_pairs(path, size, seed):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(["first", "second", "relation"])
+        for pair in generate_pairs(size, seed=seed):
+            writer.writerow([pair.premise, pair.hypothesis, pair.label])
+
+
 def write_corpora(folder):
     """The files that the snippets read."""
     write_reviews(folder / "reviews_train.csv", 400, 1)
     write_reviews(folder / "reviews_dev.csv", 100, 2)
+    write_pairs(folder / "pairs_train.csv", 400, 1)
+    write_pairs(folder / "pairs_dev.csv", 100, 2)
     write_snli(folder / "snli_1.0.zip")

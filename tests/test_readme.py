@@ -39,8 +39,7 @@ def test_commands(tmp_path, monkeypatch):
         "reproduce",
         "export",
     }
-    for line in lines:
-        snippets.run_command(line)
+    snippets.run_commands(lines)
 
 
 def test_make_knows_its_targets():

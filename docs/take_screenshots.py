@@ -1,0 +1,97 @@
+"""Takes the pictures of the guides, of a terminal and of a page.
+
+python -m docs.take_screenshots [MODEL]
+
+MODEL is a folder of a model of reviews; without, the example `lin2017` trains
+one.
+"""
+
+import base64
+import io
+import pathlib
+import sys
+import tempfile
+
+from rich.console import Console
+
+from examples import lin2017
+from keras_selfattn import models
+from keras_selfattn import visualization
+from keras_selfattn.data.generated import generate_reviews
+from keras_selfattn.files import write_bytes
+from tests import chromium
+
+DOCS = pathlib.Path(__file__).parent
+ROWS = 200
+TERMINAL = """<!DOCTYPE html>
+<meta charset="utf-8">
+<pre style="font: 15px/1.35 'DejaVu Sans Mono', monospace; width: max-content;
+  padding: 16px; color: #ddd; background: #1c1c1c">{code}</pre>
+"""
+
+
+def of_terminal(model, folder):
+    """What `explain` prints, as an HTML file."""
+    (explanation,) = visualization.explain(model, [lin2017.TEXT])
+    console = Console(
+        record=True,
+        file=io.StringIO(),
+        force_terminal=True,
+        color_system="truecolor",
+        width=90,
+    )
+    console.print(explanation)
+    code = console.export_html(inline_styles=True, code_format="{code}")
+    path = folder / "terminal.html"
+    path.write_text(TERMINAL.format(code=code.rstrip()), encoding="utf-8")
+    return path
+
+
+def of_page(model, folder):
+    """The page that `explain --html` writes."""
+    reviews = list(generate_reviews(ROWS, seed=1))
+    explanations = visualization.explain(
+        model,
+        [review.text for review in reviews],
+        [review.label for review in reviews],
+    )
+    return visualization.write_html(explanations, folder / "page.html")
+
+
+def take(path, picture, element, profile):
+    """Writes a picture of an element of an HTML file."""
+    with chromium.Chromium(profile, 1000, 760) as browser:
+        browser.open(path)
+        x, y, width, height = browser.run(
+            f"const box = document.querySelector({element!r})"
+            ".getBoundingClientRect();"
+            "return [box.x, box.y, box.width, Math.min(box.height, 760)]"
+        )
+        clip = {"x": x, "y": y, "width": width, "height": height, "scale": 1}
+        shot = browser.call("Page.captureScreenshot", clip=clip)
+    write_bytes(picture, base64.b64decode(shot["data"]))
+    print(picture)
+
+
+def main():
+    if chromium.PATH is None:
+        sys.exit("The pictures are taken in Chromium, and there is none")
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        model = folder / "run"
+        if sys.argv[1:]:
+            model = sys.argv[1]
+        else:
+            lin2017.main([f"--output={model}"])
+        model = models.from_preset(model)
+        for name, html, element in (
+            ("explanation", of_terminal(model, folder), "pre"),
+            ("page", of_page(model, folder), "html"),
+        ):
+            take(
+                html, DOCS / f"{name}.png", element, folder / f"{name}.chromium"
+            )
+
+
+if __name__ == "__main__":
+    main()
