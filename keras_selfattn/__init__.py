@@ -15,33 +15,4 @@ if not is_command_line():
 
 __version__ = "0.1.0"
 
-__getattr__, __dir__ = at_first_use(
-    __name__,
-    modules=(
-        "backends",
-        "callbacks",
-        "data",
-        "evaluation",
-        "faithfulness",
-        "files",
-        "first_use",
-        "heads",
-        "labels",
-        "layers",
-        "model_card",
-        "models",
-        "optimizers",
-        "regularizers",
-        "reproduction",
-        "serving",
-        "sides",
-        "streams",
-        "text",
-        "training",
-        "tuning",
-        "validation",
-        "visualization",
-        "wrappers",
-        "zoo",
-    ),
-)
+__getattr__, __dir__ = at_first_use(__name__)

@@ -1,23 +1,29 @@
-"""Packages whose names are imported when they are first used."""
+"""What is imported when it is first used, or only where it is installed."""
 
 import importlib
 import pathlib
+import pkgutil
 import sys
 
 
-def at_first_use(package, names=(), modules=()):
+def at_first_use(package, names=()):
     """The `__getattr__` and `__dir__` of a package that imports late.
+
+    All modules of the package are among its names.
 
     Args:
         package: The name of the package.
-        names: Dictionary of public names by the module of the package that
-            has them.
-        modules: The names of further modules that are public themselves.
+        names: Dictionary of further public names by the module that has them.
 
     Returns:
         The two functions.
     """
-    modules = {*dict(names), *modules}
+    modules = {
+        module.name
+        for module in pkgutil.iter_modules(sys.modules[package].__path__)
+        # `__main__` would run.
+        if not module.name.startswith("_")
+    }
     places = {
         name: module
         for module, public in dict(names).items()
@@ -36,6 +42,27 @@ def at_first_use(package, names=(), modules=()):
         return sorted({*vars(sys.modules[package]), *places, *modules})
 
     return __getattr__, __dir__
+
+
+def import_extra(module, what, package, extra):
+    """A module of a package that not every installation has.
+
+    Args:
+        module: The name of the module.
+        what: What needs it, as the message begins.
+        package: The package as people call it.
+        extra: The name of the extra of ours that installs it.
+
+    Raises:
+        ImportError: if it is not installed, with how to install it.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{what} needs {package}: "
+            f'pip install "keras_selfattn[{extra}]" installs it'
+        ) from error
 
 
 def is_command_line():

@@ -279,33 +279,18 @@ _NOT_FOR_RECIPES = {"name", "kwargs", "use_ema", "ema_overwrite_frequency"}
 
 
 def argument_names(name):
-    """The names of the arguments of an optimizer that a recipe may set.
-
-    Args:
-        name: `"sgd"`, `"adam"` or `"adagrad"`.
-
-    Returns:
-        A set of strings.
-
-    Raises:
-        ValueError: if there is no optimizer of that name.
-
-    Example:
-
-    >>> sorted(argument_names("adagrad") - argument_names("sgd"))
-    ['epsilon', 'initial_accumulator_value']
-    """
+    """The set of the names of those arguments that `defaults` gives."""
     return set(defaults(name))
 
 
 def defaults(name):
-    """The values of those arguments of an optimizer that are not given.
+    """The arguments of an optimizer that a recipe may set, and their defaults.
 
     Args:
         name: `"sgd"`, `"adam"` or `"adagrad"`.
 
     Returns:
-        A dictionary by the names that `argument_names` gives.
+        A dictionary of the defaults by name.
 
     Raises:
         ValueError: if there is no optimizer of that name.

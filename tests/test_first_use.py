@@ -1,9 +1,12 @@
 import importlib
+import json
 import pathlib
+import sys
 
 import pytest
 
 import keras_selfattn
+from keras_selfattn import first_use
 from keras_selfattn.first_use import at_first_use
 
 ROOT = pathlib.Path(keras_selfattn.__file__).parent
@@ -37,6 +40,18 @@ def test_users_reach_data_by_attribute():
 def test_other_names_are_refused():
     with pytest.raises(AttributeError, match="'keras_selfattn.data'.*'datum'"):
         keras_selfattn.data.datum  # noqa: B018
+    with pytest.raises(AttributeError):
+        keras_selfattn.__main__  # noqa: B018
     getter, _ = at_first_use("keras_selfattn.data", {"labels": ["nothing"]})
     with pytest.raises(ModuleNotFoundError):
-        getter("labels")
+        getter("nothing")
+
+
+def test_what_is_not_installed_is_said_with_how_to_install_it(monkeypatch):
+    assert first_use.import_extra("json", "It", "JSON", "text") is json
+    monkeypatch.setitem(sys.modules, "absent", None)
+    with pytest.raises(ImportError) as error:
+        first_use.import_extra("absent", "A picture", "Absent", "viz")
+    assert str(error.value) == (
+        'A picture needs Absent: pip install "keras_selfattn[viz]" installs it'
+    )

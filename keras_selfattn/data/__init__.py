@@ -19,5 +19,4 @@ __getattr__, __dir__ = at_first_use(
         "readers": ["read_rows"],
         "word_vectors": ["load_word_vectors"],
     },
-    modules=["fingerprint", "lines"],
 )

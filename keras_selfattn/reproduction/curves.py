@@ -2,15 +2,12 @@
 
 import io
 
-try:
-    from matplotlib.figure import Figure
-except ImportError as error:
-    raise ImportError(
-        'A figure needs matplotlib: pip install "keras_selfattn[reproduction]"'
-    ) from error
-
 from keras_selfattn.files import write_bytes
+from keras_selfattn.first_use import import_extra
 
+Figure = import_extra(
+    "matplotlib.figure", "A figure", "matplotlib", "reproduction"
+).Figure
 STYLES = ("-", "--", "-.", ":", (0, (1, 1, 3, 1)))
 
 

@@ -10,6 +10,8 @@ they do when trained again.
 
 import numpy as np
 
+from keras_selfattn.first_use import import_extra
+
 
 def paired_t_test(tested, baseline):
     """The p-value of the one-tailed paired t-test that `tested` is greater.
@@ -43,11 +45,6 @@ def mean_and_deviation(values):
 
 def import_scipy():
     """`scipy.stats`, or one line that says how to install it."""
-    try:
-        from scipy import stats
-    except ImportError as error:
-        raise ImportError(
-            "The significance test needs SciPy: "
-            'pip install "keras_selfattn[reproduction]"'
-        ) from error
-    return stats
+    return import_extra(
+        "scipy.stats", "The significance test", "SciPy", "reproduction"
+    )

@@ -4,6 +4,7 @@ import tensorflow as tf
 from keras import ops
 
 from keras_selfattn.serving.reduced_classifier import ReducedClassifier
+from keras_selfattn.serving.reduced_classifier import StoredWeight
 
 
 class Bfloat16Classifier(ReducedClassifier):
@@ -25,7 +26,7 @@ class Bfloat16Classifier(ReducedClassifier):
             weight.assign(ops.cast(ops.cast(weight, "bfloat16"), "float32"))
 
     def stored_weights(self):
-        return [(weight, Bfloat16Weight(weight)) for weight in self._matrices()]
+        return [(weight, _stored(weight)) for weight in self._matrices()]
 
     def _matrices(self):
         for layer in self.layers:
@@ -33,21 +34,6 @@ class Bfloat16Classifier(ReducedClassifier):
                 yield from layer.weights
 
 
-class Bfloat16Weight:
-    """A weight in 16 bits.
-
-    Args:
-        weight: A `keras.Variable`.
-
-    Attributes:
-        variables: List of one `tf.Variable`.
-    """
-
-    def __init__(self, weight):
-        values = tf.cast(ops.convert_to_numpy(weight), tf.bfloat16)
-        self.variables = [tf.Variable(values, trainable=False)]
-
-    def in_float32(self):
-        """The weight as a float32 tensor."""
-        (values,) = self.variables
-        return tf.cast(values, tf.float32)
+def _stored(weight):
+    values = tf.cast(ops.convert_to_numpy(weight), tf.bfloat16)
+    return StoredWeight([values], lambda kept: tf.cast(kept, tf.float32))

@@ -1,6 +1,5 @@
 """Models in formats other than TensorFlow's."""
 
-import importlib
 import json
 import os
 import pathlib
@@ -11,6 +10,7 @@ import tensorflow as tf
 
 from keras_selfattn.backends.compiled import as_probabilities
 from keras_selfattn.files import new_folder
+from keras_selfattn.first_use import import_extra
 from keras_selfattn.serving.checks import check_model
 from keras_selfattn.serving.recurrent import without_cudnn
 from keras_selfattn.serving.storage import Storage
@@ -45,7 +45,8 @@ def export_onnx(model, folder):
             the format can't.
         ImportError: if a package of the extra `formats` is not installed.
     """
-    _check_packages("ONNX", "onnx", "tf2onnx")
+    for package in ("onnx", "tf2onnx"):
+        import_extra(package, "The ONNX format", package, "formats")
     return _export("export_onnx", model, folder, write_onnx)
 
 
@@ -67,7 +68,7 @@ def export_openvino(model, folder):
     As `export_onnx`, of the same arguments, return value and errors, but the
     files of the model are `model.xml` and `model.bin`.
     """
-    _check_packages("OpenVINO", "openvino")
+    import_extra("openvino", "The OpenVINO format", "OpenVINO", "formats")
     return _export("export_openvino", model, folder, write_openvino)
 
 
@@ -101,17 +102,6 @@ def write_litert(model, folder):
         _save_ids_model(model, saved_model, batch=1)
         converter = tf.lite.TFLiteConverter.from_saved_model(saved_model)
         (folder / LITERT_FILE).write_bytes(converter.convert())
-
-
-def _check_packages(name, *packages):
-    try:
-        for package in packages:
-            importlib.import_module(package)
-    except ImportError:
-        raise ImportError(
-            f"The {name} format needs {' and '.join(packages)}: "
-            'pip install "keras_selfattn[formats]"'
-        ) from None
 
 
 def _export(name, model, folder, write):

@@ -6,6 +6,7 @@ from keras import ops
 
 from keras_selfattn.layers import WordEmbedding
 from keras_selfattn.serving.reduced_classifier import ReducedClassifier
+from keras_selfattn.serving.reduced_classifier import StoredWeight
 
 
 class Int8Classifier(ReducedClassifier):
@@ -54,7 +55,7 @@ class Int8Classifier(ReducedClassifier):
         return [table / scale[:, None]]
 
     def stored_weights(self):
-        return [(w, Int8Matrix(w)) for w in self._others() if is_matrix(w)]
+        return [(w, int8_matrix(w)) for w in self._others() if is_matrix(w)]
 
     def _others(self):
         """All weights but the word vectors, which Keras itself quantizes."""
@@ -63,26 +64,12 @@ class Int8Classifier(ReducedClassifier):
                 yield from layer.weights
 
 
-class Int8Matrix:
-    """A weight in 8 bits: whole numbers and a scale for each output unit.
-
-    Args:
-        weight: A `keras.Variable` of rank 2 or more.
-
-    Attributes:
-        variables: List of two `tf.Variable`, the numbers and the scales.
-    """
-
-    def __init__(self, weight):
-        self.variables = [
-            tf.Variable(array, trainable=False)
-            for array in quantize(weight, unit_axis(weight))
-        ]
-
-    def in_float32(self):
-        """The weight as a float32 tensor."""
-        values, scale = self.variables
-        return tf.cast(values, tf.float32) * scale
+def int8_matrix(weight):
+    """The `StoredWeight` of whole numbers, and a scale for each output unit."""
+    return StoredWeight(
+        quantize(weight, unit_axis(weight)),
+        lambda values, scale: tf.cast(values, tf.float32) * scale,
+    )
 
 
 def quantize(weight, axis):

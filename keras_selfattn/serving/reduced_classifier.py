@@ -2,6 +2,8 @@
 
 import functools
 
+import tensorflow as tf
+
 from keras_selfattn.models.classifier import Classifier
 
 
@@ -87,11 +89,30 @@ class ReducedClassifier(Classifier):
         """How a SavedModel stores weights.
 
         Returns:
-            List of pairs of a weight and of what is written in its place,
-            which has a list of `variables` and a method `in_float32`. All
-            other weights are written as they are.
+            List of pairs of a weight and of the `StoredWeight` that is
+            written in its place. All other weights are written as they are.
         """
         raise NotImplementedError
+
+
+class StoredWeight:
+    """A weight as a SavedModel keeps it.
+
+    Args:
+        arrays: List of arrays or tensors.
+        restore: Function of them that gives the weight in float32.
+
+    Attributes:
+        variables: List of `tf.Variable`, the arrays.
+    """
+
+    def __init__(self, arrays, restore):
+        self.variables = [tf.Variable(a, trainable=False) for a in arrays]
+        self.restore = restore
+
+    def in_float32(self):
+        """The weight as a float32 tensor."""
+        return self.restore(*self.variables)
 
 
 @functools.cache

@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from keras_selfattn.first_use import import_extra
+
 FILE = "tf_serving_warmup_requests"
 
 # Of several lengths, as an op's first run on a new shape is slow.
@@ -15,14 +17,12 @@ TEXTS = (
 
 def import_prediction_log():
     """The module of the request types, or `ImportError`."""
-    try:
-        from tensorflow_serving.apis import prediction_log_pb2
-    except ImportError:
-        raise ImportError(
-            "An export's warm-up requests need tensorflow-serving-api: "
-            'pip install "keras_selfattn[serving]"'
-        ) from None
-    return prediction_log_pb2
+    return import_extra(
+        "tensorflow_serving.apis.prediction_log_pb2",
+        "A warm-up request of an export",
+        "tensorflow-serving-api",
+        "serving",
+    )
 
 
 def write(path, signatures, names):

@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 
 from keras_selfattn.files import write_bytes
+from keras_selfattn.first_use import import_extra
 from keras_selfattn.tuning.results import best_first
 
 PICTURE_FILE = "trials.png"
@@ -26,13 +27,9 @@ def draw(path, results, choices):
     Raises:
         ImportError: if there is no matplotlib.
     """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            "The picture of a search needs matplotlib: "
-            'pip install "keras_selfattn[tuning]" installs it'
-        ) from error
+    Figure = import_extra(
+        "matplotlib.figure", "The picture of a search", "matplotlib", "tuning"
+    ).Figure
     done = [r for r in results if r.accuracy is not None]
     axes = _axes(done, choices)
     low = min((r.accuracy for r in done), default=0.0)

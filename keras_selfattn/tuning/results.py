@@ -15,7 +15,6 @@ class Result:
 
     Attributes:
         number: Its number, from 1.
-        trial_id: KerasTuner's name of it.
         status: `"completed"`, `"failed"` or `"running"`.
         accuracy: Its best dev accuracy, or `None`.
         epoch: The number of the epoch of it, or `None`.
@@ -26,7 +25,6 @@ class Result:
     """
 
     number: int
-    trial_id: str
     status: str
     accuracy: float
     epoch: int
@@ -50,7 +48,6 @@ def make_result(number, trial, history):
     lines = (trial.message or "").strip().splitlines()
     return Result(
         number=number,
-        trial_id=trial.trial_id,
         status="failed" if failed else trial.status.lower(),
         accuracy=None if failed or best is None else best["val_accuracy"],
         epoch=None if failed or best is None else best["epoch"],

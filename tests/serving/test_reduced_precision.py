@@ -10,7 +10,7 @@ from keras_selfattn import faithfulness
 from keras_selfattn import serving
 from keras_selfattn import visualization
 from keras_selfattn.cli import main
-from keras_selfattn.serving.int8 import Int8Matrix
+from keras_selfattn.serving.int8 import int8_matrix
 from keras_selfattn.serving.int8 import is_matrix
 from keras_selfattn.serving.int8 import quantize
 from keras_selfattn.serving.reduced_precision import Comparison
@@ -230,7 +230,7 @@ def test_keras_quantize_says_what_it_leaves(tmp_path):
 
 def test_int8_weights_are_within_half_a_step():
     weight = keras.Variable(np.random.default_rng(0).normal(size=(3, 7, 5)))
-    matrix = Int8Matrix(weight)
+    matrix = int8_matrix(weight)
     largest = np.abs(weight.numpy()).max(axis=-2, keepdims=True)
     difference = np.abs(matrix.in_float32().numpy() - weight.numpy())
     assert (difference <= largest / 127 * 0.501).all()

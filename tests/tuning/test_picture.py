@@ -26,7 +26,6 @@ def test_every_line_can_be_read_on_white_and_better_ones_are_darker():
 def make(number, accuracy, units):
     return Result(
         number=number,
-        trial_id=str(number),
         status="failed" if accuracy is None else "completed",
         accuracy=accuracy,
         epoch=1,

@@ -267,7 +267,6 @@ def test_no_trial_has_completed(tmp_path):
 def result(number, accuracy, seconds=61.0, reason="", **values):
     return results.Result(
         number=number,
-        trial_id=str(number - 1),
         status="failed" if reason else "completed",
         accuracy=accuracy,
         epoch=None if accuracy is None else 2,
