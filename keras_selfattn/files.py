@@ -16,22 +16,12 @@ def packaged_json(package, name):
 
 
 def write_text(path, text):
-    """Write a text file beside its path, and rename it.
-
-    Args:
-        path: Path of the file.
-        text: String.
-    """
+    """Write a text file beside its path, and rename it."""
     write_bytes(path, text.encode())
 
 
 def write_bytes(path, content):
-    """Write a file beside its path, and rename it.
-
-    Args:
-        path: Path of the file.
-        content: Bytes.
-    """
+    """Write a file beside its path, and rename it."""
     with replaced_file(path) as beside:
         beside.write_bytes(content)
 
@@ -41,9 +31,6 @@ def replaced_file(path):
     """Write a file beside its path, and rename it over the old one.
 
     The old file stays as it is where the block raises.
-
-    Args:
-        path: Path of the file.
 
     Yields:
         The path of the file to write.
@@ -63,9 +50,6 @@ def replaced_folder(folder):
 
     The old folder stays as it is where the block raises. What a killed
     process left half-written is cleared away by the next one.
-
-    Args:
-        folder: Path of the folder.
 
     Yields:
         The path of an empty folder to fill.
@@ -104,9 +88,6 @@ def new_folder(folder):
     were made for it. A server that watches the folder above never sees one
     that is half-written, nor takes the hidden one for a version.
 
-    Args:
-        folder: Path of the folder.
-
     Yields:
         The path of an empty folder to fill.
 
@@ -141,11 +122,7 @@ def new_folder(folder):
 
 
 def restore_folder(folder):
-    """Put the old folder back, if its replacement was cut off in between.
-
-    Args:
-        folder: Path of a folder that `replaced_folder` writes.
-    """
+    """Put the old folder back, if its replacement was cut off in between."""
     folder = pathlib.Path(folder)
     old = _old(folder)
     if not old.exists():

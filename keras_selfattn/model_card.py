@@ -57,10 +57,7 @@ def write_model_card(folder, model, evaluation, data, **more):
 
 
 def read_model_card(folder):
-    """The text of the model card in a model's folder.
-
-    Args:
-        folder: Path of the folder of the model or of its training run.
+    """The text of the model card in the folder of a model or of its run.
 
     Returns:
         A string, or `None` where there is no card.

@@ -50,13 +50,7 @@ class Cloning:
 
 
 def run_graph(function, inputs, operation_fn):
-    """What a `keras.Function` gives, with operations in place of its own.
-
-    Args:
-        function: The `keras.Function`.
-        inputs: Its inputs.
-        operation_fn: Function that gives what takes an operation's place.
-    """
+    """What a `keras.Function` gives, with operations in place of its own."""
     return function._run_through_graph(inputs, operation_fn)
 
 

@@ -17,9 +17,6 @@ def probabilities(model):
 
     It is kept with the model for later calls.
 
-    Args:
-        model: A classifier, or one of reduced precision.
-
     Returns:
         A function of a dictionary of the model's inputs, which returns a
         float32 array of shape `(B, num_classes)`.
@@ -35,9 +32,6 @@ def explanations(model):
     """A function that gives class probabilities and attention scores.
 
     It is kept with the model for later calls.
-
-    Args:
-        model: A classifier, or one of reduced precision.
 
     Returns:
         A function of a dictionary of the model's inputs, which returns what

@@ -14,9 +14,6 @@ _SIGNS = (
 def is_too_small(error):
     """Whether an error says that the memory is too small.
 
-    Args:
-        error: The exception.
-
     Example:
 
     >>> is_too_small(RuntimeError("CUDA out of memory. Tried to allocate ..."))

@@ -4,13 +4,7 @@ from keras_selfattn.layers.shapes import rank
 
 
 def pair(values, names, layer):
-    """The two values, or `ValueError` unless they are a list or tuple of two.
-
-    Args:
-        values: The inputs, their shapes, or something else that came instead.
-        names: The two names of the inputs.
-        layer: The layer, named in the message.
-    """
+    """The two values, or `ValueError` unless they are a list or tuple of two."""
     if not _is_pair(values) or isinstance(values[0], (int, type(None))):
         raise ValueError(
             f"{type(layer).__name__} takes a pair of inputs, "
@@ -21,12 +15,6 @@ def pair(values, names, layer):
 
 def pair_of_shapes(input_shape, axes, names, layer):
     """Two shapes that agree in the batch and in the features.
-
-    Args:
-        input_shape: The pair of shapes received.
-        axes: Tuple of the names of the axes that each input has.
-        names: The two names of the inputs.
-        layer: The layer, named in the messages.
 
     Returns:
         The two shapes.

@@ -2,13 +2,7 @@
 
 
 def rank(input_shape, axes, layer):
-    """Raise `ValueError` unless a shape has the axes that a layer takes.
-
-    Args:
-        input_shape: The shape received.
-        axes: Tuple of the names of the axes expected.
-        layer: The layer, named in the message.
-    """
+    """Raise `ValueError` unless a shape has the axes that a layer takes."""
     if len(input_shape) != len(axes):
         raise ValueError(
             f"{type(layer).__name__} takes inputs of shape "

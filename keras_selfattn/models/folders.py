@@ -8,11 +8,7 @@ CONFIG_FILE = "config.json"
 
 
 def find_model(folder):
-    """The path of a model's folder, or `None` where there is none.
-
-    Args:
-        folder: Path of the folder itself, or of a training run.
-    """
+    """The path of the model in a folder, its own or a run's, or `None`."""
     for path in (pathlib.Path(folder, MODEL_FOLDER), pathlib.Path(folder)):
         if (path / CONFIG_FILE).is_file():
             return path

@@ -17,11 +17,7 @@ _BASELINES = {
 
 
 def make_encoder(arguments):
-    """The layer between word vectors and pooling.
-
-    Args:
-        arguments: Dictionary of a classifier's arguments.
-    """
+    """The layer between word vectors and pooling."""
     units = arguments["units"]
     if validation.one_of(arguments["encoder"], ENCODERS, "encoder") == "bilstm":
         return layers.StackedBiLSTM(
@@ -45,11 +41,7 @@ def make_encoder(arguments):
 
 
 def make_pooling(arguments):
-    """The layer that turns the states of a sentence into its embedding.
-
-    Args:
-        arguments: Dictionary of a classifier's arguments.
-    """
+    """The layer that turns the states of a sentence into its embedding."""
     pooling = validation.one_of(arguments["pooling"], POOLINGS, "pooling")
     if pooling in _BASELINES:
         return _BASELINES[pooling](name=f"{pooling}_pooling")

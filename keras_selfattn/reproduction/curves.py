@@ -16,10 +16,6 @@ def write_png(results, path):
 
     Rows that are no baselines are drawn in one color, the baselines in
     another. A band shows the smallest and the largest of the seeds.
-
-    Args:
-        results: The `Results`.
-        path: Path of the PNG file.
     """
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axis = figure.subplots()

@@ -24,14 +24,9 @@ NOT_OURS = "†"
 
 
 def write_report(results, folder):
-    """Write `results.json`, `.csv`, `.md` and, for a figure, `figure.png`.
-
-    Args:
-        results: The `Results`.
-        folder: Path of the folder; where there is none, nothing has run and
-            nothing is written.
-    """
+    """Write `results.json`, `.csv`, `.md` and, for a figure, `figure.png`."""
     if not folder.exists():
+        # Nothing has run.
         return
     text = json.dumps(results.as_dict(), indent=2, ensure_ascii=False)
     write_text(folder / "results.json", text + "\n")

@@ -33,11 +33,6 @@ def probes(model):
 def check(model, folder, names):
     """Compare a loaded SavedModel with the model, in a batch and row by row.
 
-    Args:
-        model: The model that was exported.
-        folder: `pathlib.Path` of the SavedModel.
-        names: The names of the model's texts.
-
     Raises:
         ValueError: if the model does not give probabilities.
         RuntimeError: if an answer differs.

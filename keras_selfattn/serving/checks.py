@@ -31,12 +31,7 @@ def compute_types(model):
 
 
 def check_model(model, function):
-    """Raise `ValueError` for a model that can't be exported.
-
-    Args:
-        model: A classifier.
-        function: The name of the function of `serving` that is to write it.
-    """
+    """`ValueError` where that function of `serving` can't write the model."""
     for attribute in ("preprocessor", "labels", "sides", "gives_logits"):
         if getattr(model, attribute, None) is None:
             raise ValueError(

@@ -58,9 +58,6 @@ def forget_gradients(graph):
     """Take out the names of gradients, which are not saved with the graph.
 
     TensorFlow would warn of each when it loads the graph.
-
-    Args:
-        graph: A `GraphDef`, changed in place.
     """
     for node in nodes(graph):
         node.attr.pop("_gradient_op_type", None)
@@ -68,9 +65,6 @@ def forget_gradients(graph):
 
 def op_libraries(graph):
     """The libraries of TF Text's ops that a graph calls.
-
-    Args:
-        graph: A `GraphDef`.
 
     Returns:
         List of strings, paths relative to the package `tensorflow_text`.

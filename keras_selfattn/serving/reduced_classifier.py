@@ -44,12 +44,7 @@ class ReducedClassifier(Classifier):
 
     @classmethod
     def of(cls, model, **changes):
-        """The reduced copy of a built classifier.
-
-        Args:
-            model: The classifier.
-            **changes: Arguments that take the place of its own.
-        """
+        """The reduced copy of a classifier, with some arguments changed."""
         origin = type(model), model.get_config()
         reduced_class = _reduced_class(cls, origin[0])
         copy = reduced_class.from_config({**origin[1], **changes})

@@ -26,13 +26,7 @@ def import_prediction_log():
 
 
 def write(path, signatures, names):
-    """Write one request for each signature, as TensorFlow Serving reads it.
-
-    Args:
-        path: Path of the new file, a TFRecord file of `PredictionLog`.
-        signatures: The names of the signatures.
-        names: The names of their inputs.
-    """
+    """Write one request for each signature, as TensorFlow Serving reads it."""
     prediction_log_pb2 = import_prediction_log()
     with tf.io.TFRecordWriter(str(path)) as writer:
         for signature in signatures:

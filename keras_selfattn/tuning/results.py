@@ -35,14 +35,7 @@ class Result:
 
 
 def make_result(number, trial, history):
-    """The `Result` of a trial.
-
-    Args:
-        number: Its number, from 1.
-        trial: A KerasTuner trial.
-        history: List of dictionaries of the logs of its epochs, with
-            `"epoch"` and `"seconds"`.
-    """
+    """The `Result` of a trial, from the logs of its epochs."""
     best = max(history, key=lambda logs: logs["val_accuracy"], default=None)
     failed = trial.status not in ("COMPLETED", "RUNNING")
     lines = (trial.message or "").strip().splitlines()
@@ -81,14 +74,7 @@ def differences(values, first_values):
 
 
 def write_csv(path, results, names):
-    """Write one row a trial, in their order, with all hyperparameters.
-
-    Args:
-        path: Path of the file.
-        results: List of `Result`.
-        names: List of the names of the hyperparameters. A cell is empty
-            where one has no effect.
-    """
+    """Write one row a trial; a value without effect gives an empty cell."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(
@@ -107,14 +93,7 @@ def write_csv(path, results, names):
 
 
 def make_table(results, first_values, title, most=None):
-    """The trials as a `rich.table.Table`.
-
-    Args:
-        results: List of `Result`, in the order of the rows.
-        first_values: Dictionary of the values of the first trial.
-        title: String.
-        most: Integer, the number of rows at most.
-    """
+    """The trials as a `rich.table.Table`."""
     from rich.table import Table
 
     table = Table(title=title, title_justify="left")

@@ -10,11 +10,7 @@ from keras_selfattn.visualization.sentence import as_weights
 
 
 def accepts_gold(name):
-    """Decorate a function or class that has another name for `gold` now.
-
-    Args:
-        name: The name that the argument has now.
-    """
+    """Decorate a function or class that has this name for `gold` now."""
 
     def decorate(function):
         if isinstance(function, type):
