@@ -51,7 +51,7 @@ def once_for_each_word(encode, ids):
             `(words, D)`, each row by itself.
         ids: Integer tensor of shape `(words, characters)`.
     """
-    if ON_TENSORFLOW and distinct_words.is_faster():
+    if ON_TENSORFLOW and packed_steps.is_faster():
         ids, rows = distinct_words.find(ids)
         return distinct_words.spread(encode(ids), rows)
     return encode(ids)

@@ -4,7 +4,7 @@ from keras_selfattn.layers.shapes import rank
 
 
 def pair(values, names, layer):
-    """The two values, or `ValueError` unless they are a list or tuple of two."""
+    """The two values, or `ValueError` unless they are a pair."""
     if not _is_pair(values) or isinstance(values[0], (int, type(None))):
         raise ValueError(
             f"{type(layer).__name__} takes a pair of inputs, "

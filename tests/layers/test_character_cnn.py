@@ -73,7 +73,7 @@ def test_sizes_of_the_paper():
 def test_each_distinct_word_is_convolved_once(layer, monkeypatch):
     import tensorflow as tf
 
-    from keras_selfattn.layers._tensorflow import distinct_words
+    from keras_selfattn.layers._tensorflow import packed_steps
 
     repeated = np.concatenate([IDS, IDS[::-1]], axis=1)
     convolved = []
@@ -92,7 +92,7 @@ def test_each_distinct_word_is_convolved_once(layer, monkeypatch):
         return words, *tape.gradient(loss, weights)
 
     once = run()
-    monkeypatch.setattr(distinct_words, "is_faster", lambda: False)
+    monkeypatch.setattr(packed_steps, "is_faster", lambda: False)
     all_words = run()
     assert convolved == [5, 12]
     for one, other in zip(once, all_words, strict=True):

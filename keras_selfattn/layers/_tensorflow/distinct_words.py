@@ -6,13 +6,6 @@ GPU computes repeated words in less time than it takes to find them.
 
 import tensorflow as tf
 
-from keras_selfattn.layers._tensorflow import packed_steps
-
-
-def is_faster():
-    """Whether it saves time here."""
-    return packed_steps.is_faster()
-
 
 def find(words):
     """The distinct rows of a matrix of ids.
