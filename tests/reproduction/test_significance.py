@@ -37,6 +37,6 @@ def test_mean_and_deviation():
 
 
 def test_without_scipy(monkeypatch):
-    monkeypatch.setitem(sys.modules, "scipy", None)
+    monkeypatch.setitem(sys.modules, "scipy.stats", None)
     with pytest.raises(ImportError, match=r"keras_selfattn\[reproduction\]"):
         import_scipy()

@@ -483,7 +483,8 @@ def test_warmup_requests(family):
 
 
 def test_without_the_request_types(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tensorflow_serving.apis", None)
+    types = "tensorflow_serving.apis.prediction_log_pb2"
+    monkeypatch.setitem(sys.modules, types, None)
     with pytest.raises(ImportError, match=r"keras_selfattn\[serving\]"):
         serving.export(tiny_classifier(), tmp_path / "new")
     assert not list(tmp_path.iterdir())
