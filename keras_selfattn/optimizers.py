@@ -129,7 +129,7 @@ class SGD(_TouchedRows, keras.optimizers.SGD):
 
     Without momentum it moves all weights as Keras does. With momentum, rows
     that are not in the batch stay where they are and keep their momentum,
-    where Keras goes on moving them and lets it decay; the reason is `Adam`'s.
+    where Keras goes on moving them and lets it decay: `Adam` says why.
 
     The arguments are those of `keras.optimizers.SGD`.
     """

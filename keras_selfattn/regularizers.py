@@ -138,11 +138,10 @@ class HeadDiversity(keras.regularizers.Regularizer):
 def _closeness(heads, margin):
     """The sum over `i < j` of `max(margin - ||x_i - x_j||², 0)`, `(batch,)`.
 
-    From the differences of the heads: products of heads would take less time,
-    but what heads of large norms differ in is lost in what is rounded off.
-    All differences at once would be as many times as large as the heads as
-    there are heads. So they are made a distance in the order of the heads at
-    a time, and again for the gradient.
+    It is computed from the differences of the heads. Products of heads would
+    be faster, but lose the small differences of large heads to rounding. All
+    differences at once would take `I` times the memory of the heads, so they
+    are computed for one `j - i` at a time, and again for the gradient.
     """
     axes = tuple(range(2, len(heads.shape)))
     distances = range(1, heads.shape[1])

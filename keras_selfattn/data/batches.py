@@ -190,7 +190,7 @@ class EncodedDataset:
         return dataset
 
     def checksum(self, start=0):
-        """A number that differs for other ids, labels or an other order.
+        """A number that differs for other ids, labels or another order.
 
         Args:
             start: Integer, such as the checksum of another corpus.

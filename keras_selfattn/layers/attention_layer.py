@@ -9,9 +9,9 @@ class AttentionLayer(ScoringLayer, KernelLayer):
 
     float16 holds numbers up to 65,504, which hidden units, and much sooner
     their products, can exceed: under it, attention runs in float32. Under
-    bfloat16 hidden units are of 16 bits, and logits, of which a difference of
-    1 counts however large they are, of 32. Weights are read in the type that
-    they are kept in.
+    bfloat16 hidden units have 16 bits and logits 32, because a difference of
+    1 between two logits counts however large they are. Weights are read in
+    the type that they are stored in.
     """
 
     @property

@@ -47,10 +47,10 @@ def expand_mask(mask, rank):
 def zero_masked(inputs, mask, dtype=None):
     """Inputs `(B, n, ...)` with zeros at masked steps.
 
-    A layer starts with this, because a gradient of zero times a NaN or an
-    infinity held by a masked step would still be NaN; and with the type that
-    it computes in, because Keras leaves whole numbers as they are, and scores
-    of their type would be whole numbers.
+    Layers start with this: masked steps may hold a NaN or an infinity, whose
+    product with a gradient of zero is still NaN. They cast to the type they
+    compute in, because Keras leaves integers as they are, and scores of an
+    integer type would be cut off.
     """
     inputs = ops.cast(inputs, dtype or inputs.dtype)
     mask = expand_mask(mask, len(inputs.shape))

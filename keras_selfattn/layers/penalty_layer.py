@@ -6,9 +6,9 @@ from keras_selfattn.private_names import collecting_scope
 class PenaltyLayer(keras.layers.Layer):
     """A layer whose penalties count once for each of its calls.
 
-    Keras's `stateless_call`, which its JAX trainer trains by, takes each
-    layer of a functional model for a model of its own, and each call of a
-    layer then forgets the penalties of the call before. This one keeps them.
+    On JAX, Keras trains by `stateless_call`, in which each call of a layer
+    drops the penalties of its calls before. This layer keeps them, so that
+    one which two sentences share adds both.
     """
 
     def __call__(self, *args, **kwargs):
