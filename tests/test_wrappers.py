@@ -18,7 +18,7 @@ TEXTS = ["good food", "bad food", "good", "bad"] * 6
 LABELS = ["yes", "no", "yes", "no"] * 6
 
 
-def make(units=4, activation="softmax", **arguments):
+def make(units=8, activation="softmax", **arguments):
     keras.utils.set_random_seed(0)
     model = models.SentenceClassifier(
         embedding_dim=6,
@@ -39,7 +39,7 @@ def make(units=4, activation="softmax", **arguments):
 
 def classifier(**changes):
     return SKLearnTextClassifier(
-        make, fit_kwargs={"epochs": 6, "verbose": 0}, **changes
+        make, fit_kwargs={"epochs": 25, "verbose": 0}, **changes
     )
 
 
