@@ -150,12 +150,22 @@ def test_a_clone_of_other_layers_is_the_graph_it_was_asked_for():
             config["activation"] = "tanh"
         return type(layer).from_config(config)
 
+    class Denser(keras.layers.Dense):
+        def call(self, inputs, training=None):
+            return 2 * super().call(inputs, training)
+
+    def denser(layer):
+        is_dense = type(layer) is keras.layers.Dense
+        layer_class = Denser if is_dense else type(layer)
+        return layer_class.from_config(layer.get_config())
+
     def doubled(layer, *arguments, **options):
         outputs = layer(*arguments, **options)
         return outputs * 2 if layer.name == "hidden_1" else outputs
 
     for clone in (
         keras.models.clone_model(model, clone_function=tanh),
+        keras.models.clone_model(model, clone_function=denser),
         keras.models.clone_model(model, call_function=doubled),
     ):
         assert type(clone) is type(keras.Model(model.input, model.output))

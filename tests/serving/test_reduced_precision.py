@@ -135,6 +135,8 @@ def test_every_way_of_asking(precision, activation):
 @pytest.mark.parametrize("precision", ["bfloat16", "int8"])
 def test_what_a_reduced_model_refuses(model, tmp_path, precision):
     reduced = serving.reduce_precision(model, precision)
+    kind = {"bfloat16": "Bfloat16", "int8": "Int8"}[precision]
+    assert type(reduced).__name__ == f"{kind}SentenceClassifier"
     before = reduced.get_weights()
     reduced.compile("sgd", "sparse_categorical_crossentropy")
     features = reduced.preprocess(TEXTS)
