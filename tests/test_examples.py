@@ -97,3 +97,11 @@ def test_tour(tmp_path, capsys, monkeypatch):
     assert "heads differ" in shown
     # The first review is the nearest to itself.
     assert f"{names['dev'][0].label} {names['dev'][0].text}" in shown
+
+
+def test_scikit_learn(capsys):
+    pytest.importorskip("sklearn")
+    example("scikit_learn").main(size=120)
+    shown = capsys.readouterr().out
+    assert re.search(r"accuracy of each fold: \[[\d. ]+\]", shown)
+    assert "best: {'model_kwargs': {'units':" in shown
