@@ -17,6 +17,7 @@ import pathlib
 import tempfile
 
 import keras
+import keras
 import numpy as np
 import rich
 
