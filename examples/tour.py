@@ -17,7 +17,6 @@ import pathlib
 import tempfile
 
 import keras
-import keras
 import numpy as np
 import rich
 
