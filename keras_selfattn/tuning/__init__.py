@@ -1,26 +1,24 @@
 """KerasTuner searches over the classifiers' arguments and their training."""
 
-try:
-    import keras_tuner as _keras_tuner  # noqa: F401
-except ImportError as error:
-    raise ImportError(
-        "Tuning needs KerasTuner: "
-        'pip install "keras_selfattn[tuning]" installs it'
-    ) from error
+from keras_selfattn.first_use import at_first_use
+from keras_selfattn.first_use import import_extra
 
-from keras_selfattn.tuning.hypermodels import (
-    DecomposableHyperModel as DecomposableHyperModel,
+import_extra("keras_tuner", "Tuning", "KerasTuner", "tuning")
+
+__getattr__, __dir__ = at_first_use(
+    __name__,
+    {
+        "hypermodels": [
+            "DecomposableHyperModel",
+            "SentenceHyperModel",
+            "SentencePairHyperModel",
+        ],
+        "searching": ["search"],
+        "tuners": [
+            "BayesianOptimization",
+            "GridSearch",
+            "Hyperband",
+            "RandomSearch",
+        ],
+    },
 )
-from keras_selfattn.tuning.hypermodels import (
-    SentenceHyperModel as SentenceHyperModel,
-)
-from keras_selfattn.tuning.hypermodels import (
-    SentencePairHyperModel as SentencePairHyperModel,
-)
-from keras_selfattn.tuning.searching import search as search
-from keras_selfattn.tuning.tuners import (
-    BayesianOptimization as BayesianOptimization,
-)
-from keras_selfattn.tuning.tuners import GridSearch as GridSearch
-from keras_selfattn.tuning.tuners import Hyperband as Hyperband
-from keras_selfattn.tuning.tuners import RandomSearch as RandomSearch

@@ -103,14 +103,7 @@ def draw(path, results, choices):
 
 
 def line_color(share):
-    """The color of a trial's line, dark gray to blue, readable on white.
-
-    Args:
-        share: Float from 0, for the worst trial, to 1, for the best.
-
-    Returns:
-        A tuple of red, green, blue and alpha.
-    """
+    """The color of a line, from gray for a share of 0 to dark blue for 1."""
     from matplotlib import colormaps
 
     # Readable by the color-blind. Its light half is too pale on white.

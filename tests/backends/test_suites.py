@@ -13,7 +13,7 @@ SUITES = {
     "training": ["tests/training"],
     "tuning": ["tests/tuning"],
     "reproduction": ["tests/reproduction"],
-    "pictures": ["tests/visualization", "tests/test_callbacks.py"],
+    "pictures": ["tests/visualization", "tests/callbacks"],
     "measures": [
         "tests/faithfulness",
         "tests/test_evaluation.py",

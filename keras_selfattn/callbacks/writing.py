@@ -1,0 +1,66 @@
+"""Callbacks with a TensorBoard writer, and those that read texts."""
+
+import pathlib
+
+import keras
+
+from keras_selfattn.models.classifier import Classifier
+from keras_selfattn.streams import chunks
+from keras_selfattn.streams import several
+
+_BATCH_SIZE = 64
+
+
+class Writer(keras.callbacks.Callback):
+    """A callback with a TensorBoard writer while the model is trained."""
+
+    folder = None
+
+    def __init__(self, log_dir):
+        super().__init__()
+        self.path = pathlib.Path(log_dir) / self.folder
+        self.writer = None
+
+    def on_train_begin(self, logs=None):
+        import tensorflow as tf
+
+        self.writer = tf.summary.create_file_writer(str(self.path))
+
+    def on_train_end(self, logs=None):
+        self.writer.close()
+
+    def scalars(self, values, epoch):
+        import tensorflow as tf
+
+        with self.writer.as_default(step=epoch):
+            for name, value in values.items():
+                tf.summary.scalar(name, value)
+        self.writer.flush()
+
+
+class Probe(Writer):
+    """A callback that looks at the same texts after each epoch."""
+
+    def __init__(self, log_dir, texts):
+        super().__init__(log_dir)
+        self.texts = list(several(texts))
+        if not self.texts:
+            raise ValueError(
+                "`texts` must hold at least one text. Received: none"
+            )
+
+    def on_train_begin(self, logs=None):
+        if not isinstance(self.model, Classifier):
+            raise ValueError(
+                f"The model of {type(self).__name__} must be a "
+                "`keras_selfattn.models.Classifier`. Received: "
+                f"{type(self.model).__name__}"
+            )
+        # Texts of another kind fail before the first epoch, not after it.
+        self.model.preprocess(self.texts[:1])
+        super().on_train_begin(logs)
+
+    def batches(self):
+        """The model's inputs for the texts, a batch at a time."""
+        for chunk in chunks(self.texts, _BATCH_SIZE):
+            yield self.model.preprocess(chunk)
