@@ -89,11 +89,8 @@ def search(
 
     folder = pathlib.Path(folder)
     validation.one_of(tuner, TUNERS, "tuner")
-    for name, number in (
-        ("trials", trials),
-        ("minutes", minutes),
-        ("epochs", epochs),
-    ):
+    limits = {"trials": trials, "minutes": minutes, "epochs": epochs}
+    for name, number in limits.items():
         if number is not None and number <= 0:
             raise ValueError(
                 f"`{name}` must be positive. Received: {name}={number!r}"
@@ -114,9 +111,7 @@ def search(
         "papers_space": papers_space,
     }
     _check_folder(folder, settings, resume)
-    hypermodel, texts = _prepare(
-        preset, train_texts, dev_texts, vectors, seed, arguments, papers_space
-    )
+    hypermodel, texts = _prepare(settings, train_texts, dev_texts)
     settings["texts"] = texts.checksums()["texts"]
     _check_texts(folder, settings["texts"])
     if role() != "worker":
@@ -198,16 +193,15 @@ def _check_texts(folder, checksum):
         )
 
 
-def _prepare(
-    preset, train_texts, dev_texts, vectors, seed, arguments, papers_space
-):
+def _prepare(settings, train_texts, dev_texts):
     """The hypermodel and the `PreparedTexts`."""
+    preset, arguments = settings["preset"], settings["arguments"]
     own = models.get_preset(preset)
     make = functools.partial(
         HYPERMODELS[own.class_name],
         preset,
-        seed=seed,
-        papers_space=papers_space,
+        seed=settings["seed"],
+        papers_space=settings["papers_space"],
     )
     # The arguments are checked before the texts are read.
     unsized = make(vocabulary_size=2, num_classes=2, **arguments)
@@ -227,7 +221,7 @@ def _prepare(
         dev_texts,
         values["training"],
         arguments,
-        vectors=vectors,
+        vectors=settings["vectors"],
     )
     hypermodel = make(vectors=texts.vectors, **{**arguments, **texts.arguments})
     try:
