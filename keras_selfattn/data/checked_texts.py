@@ -24,7 +24,7 @@ Row = collections.namedtuple(
     ("path", "number", "text", "label", "genre", "identifier"),
     defaults=(None, None),
 )
-Row.__doc__ = """A labelled text and where it comes from.
+Row.__doc__ = """A labeled text and where it comes from.
 
 Attributes:
     path: The file, as messages name it.
