@@ -149,13 +149,7 @@ def measure(model, records, shares=SHARES, batch_size=64, seed=0):
 
 
 class Measurement:
-    """Sums and counts by name, for means over a stream of texts.
-
-    Args:
-        reader: The `Reader` of the classifier.
-        shares: Tuple of floats, the shares of the words that are removed.
-        seed: Integer, the seed of the random words.
-    """
+    """Sums and counts by name, for means over a stream of texts."""
 
     def __init__(self, reader, shares, seed):
         self.reader = reader

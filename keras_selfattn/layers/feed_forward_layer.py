@@ -6,14 +6,7 @@ from keras_selfattn.layers.attention_layer import AttentionLayer
 
 
 class FeedForwardLayer(AttentionLayer):
-    """A layer with feed-forward networks of ReLU layers inside.
-
-    Args:
-        dropout: Float from 0 up to, but not including, 1. The share of the
-            inputs of each ReLU layer that training sets to zero.
-        seed: Integer that makes the dropout repeat itself, or `None`.
-        **kwargs: Arguments of `KernelLayer`.
-    """
+    """A layer with networks of ReLU layers, and dropout before each."""
 
     def __init__(self, dropout=0.0, seed=None, **kwargs):
         super().__init__(**kwargs)

@@ -8,18 +8,7 @@ _KINDS = {
 
 
 class KernelLayer(keras.layers.Layer):
-    """A layer with kernels and biases, set up as in `keras.layers.Dense`.
-
-    Args:
-        kernel_initializer: Initializer of each kernel. Defaults to
-            `"glorot_uniform"`.
-        bias_initializer: Initializer of each bias. Defaults to `"zeros"`.
-        kernel_regularizer: Regularizer of each kernel.
-        bias_regularizer: Regularizer of each bias.
-        kernel_constraint: Constraint on each kernel.
-        bias_constraint: Constraint on each bias.
-        **kwargs: Arguments of `keras.layers.Layer`.
-    """
+    """A layer with kernels and biases, set up as in `keras.layers.Dense`."""
 
     def __init__(
         self,

@@ -144,12 +144,6 @@ def reproduce(
 class _Runs:
     """The runs of a table, each in a folder of its own below one.
 
-    Args:
-        folder: `pathlib.Path` of the folder.
-        table: The `Table`.
-        splits: Dictionary of the texts by split.
-        settings: Dictionary of all that the runs have in common.
-
     Attributes:
         failures: Dictionary of messages by `(row key, seed)`.
 
