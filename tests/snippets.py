@@ -1,6 +1,7 @@
 """The snippets of a page of documentation, and what they are run with."""
 
 import csv
+import itertools
 import json
 import os
 import re
@@ -14,7 +15,7 @@ from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.data.generated_pairs import generate_pairs
 
 # These start what a test cannot: containers, servers, and what takes hours.
-NOT_RUN = ("make", "docker", "curl", "pip", "python", "tensorboard", "printf")
+NOT_RUN = ("make", "docker", "curl", "pip", "python", "tensorboard")
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -46,35 +47,43 @@ def run(text, page):
 def run_commands(lines):
     """Runs lines of `keras-selfattn`; an error fails.
 
-    What other programs are to do is left out. Lines that end with `&` run
-    beside those after them.
+    Lines that begin with another program are left out, unless it feeds ours.
     """
-    beside = []
-    for line in lines:
-        words = shlex.split(line)
-        environment = {}
-        while re.match(r"[A-Z_]+=", words[0]):
-            name, _, value = words.pop(0).partition("=")
-            environment[name] = value
-        if words[0] in NOT_RUN:
+    run = [
+        line
+        for line in lines
+        if shlex.split(line)[0] not in NOT_RUN or "| keras-selfattn" in line
+    ]
+    for is_shell, group in itertools.groupby(run, _needs_shell):
+        if is_shell:
+            _run_in_shell(group)
             continue
-        assert words[0] == "keras-selfattn", line
-        if not environment:
-            assert main(words[1:]) == 0, line
-            continue
-        waits = words[-1] != "&"
-        arguments = words[1:] if waits else words[1:-1]
-        # Keras reads what it runs on once.
-        process = subprocess.Popen(
-            [sys.executable, "-m", "keras_selfattn", *arguments],
-            env=os.environ | environment,
-        )
-        if waits:
-            assert process.wait() == 0, line
-        else:
-            beside.append((process, line))
-    for process, line in beside:
-        assert process.wait() == 0, line
+        for line in group:
+            program, *arguments = shlex.split(line)
+            assert program == "keras-selfattn", line
+            assert main(arguments) == 0, line
+
+
+def _needs_shell(line):
+    # TensorFlow is imported once for all lines that don't.
+    return not line.startswith("keras-selfattn ") or bool(
+        re.search(r"[|<>&]", line)
+    )
+
+
+def _run_in_shell(lines):
+    script = [
+        "set -eu -o pipefail",
+        'keras-selfattn() { "$PYTHON" -m keras_selfattn "$@"; }',
+        *lines,
+        # Those that end with `&` run beside the ones after them.
+        "for job in $(jobs -p); do wait $job; done",
+    ]
+    subprocess.run(
+        ["bash", "-c", "\n".join(script)],
+        env=os.environ | {"PYTHON": sys.executable},
+        check=True,
+    )
 
 
 def write_reviews(path, size, seed):
