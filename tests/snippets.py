@@ -75,10 +75,13 @@ def _run_in_shell(lines):
     script = [
         "set -eu -o pipefail",
         'keras-selfattn() { "$PYTHON" -m keras_selfattn "$@"; }',
-        *lines,
-        # Those that end with `&` run beside the ones after them.
-        "for job in $(jobs -p); do wait $job; done",
+        "beside=",
     ]
+    for line in lines:
+        script.append(line)
+        if line.endswith("&"):
+            script.append('beside="$beside $!"')
+    script.append("for process in $beside; do wait $process; done")
     subprocess.run(
         ["bash", "-c", "\n".join(script)],
         env=os.environ | {"PYTHON": sys.executable},
