@@ -75,7 +75,8 @@ def take(path, picture, element, profile):
 
 def main():
     if chromium.PATH is None:
-        sys.exit("The pictures are taken in Chromium, and there is none")
+        print("The pictures are taken in Chromium, and there is none")
+        return
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         model = folder / "run"

@@ -9,8 +9,11 @@ import sys
 
 import pytest
 
+from docs import take_screenshots
 from tests import snippets
+from tests.chromium import needs_chromium
 from tests.public_names import public_names
+from tests.tiny_classifier import tiny_classifier
 
 ROOT = pathlib.Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -85,6 +88,35 @@ def test_the_site_builds(tmp_path):
     assert "keras-selfattn predict [-h]" in pages["commands.html"]
     assert "lin2017_yelp_pruned" in pages["presets.html"]
     assert "Memory at corpus size" in pages["results.html"]
+
+
+@needs_chromium
+@pytest.mark.slow
+def test_pictures_are_taken(tmp_path, monkeypatch):
+    tiny_classifier(labels=list("12345")).save_to_preset(tmp_path / "model")
+    monkeypatch.setattr(take_screenshots, "DOCS", tmp_path)
+    monkeypatch.setattr("sys.argv", ["", str(tmp_path / "model")])
+    take_screenshots.main()
+    taken = {path.name for path in tmp_path.glob("*.png")}
+    assert taken == {path.name for path in DOCS.glob("*.png")}
+    for name in taken:
+        width, height = size(tmp_path / name)
+        assert 500 < width <= 1000 and 200 < height <= 760
+
+
+def size(path):
+    """The width and height of a PNG."""
+    content = path.read_bytes()
+    assert content.startswith(b"\x89PNG")
+    return tuple(
+        int.from_bytes(content[place : place + 4], "big") for place in (16, 20)
+    )
+
+
+def test_pictures_need_chromium(monkeypatch, capsys):
+    monkeypatch.setattr(take_screenshots.chromium, "PATH", None)
+    take_screenshots.main()
+    assert "there is none" in capsys.readouterr().out
 
 
 @functools.cache
