@@ -9,6 +9,7 @@ from keras_selfattn.data import formats
 from keras_selfattn.data.checked_texts import MAX_BAD_RATE
 from keras_selfattn.data.checked_texts import NO_GOLD_LABEL
 from keras_selfattn.data.lines import place
+from keras_selfattn.data.splitting import check_fraction
 
 # So many rows that can't be read at the beginning are no accident.
 _LOOKED_AT = 1000
@@ -124,10 +125,25 @@ def open_split(path, options, split, default):
     return open_corpus(path, options, split)
 
 
-def check_dev(options, train):
+def add_dev_fraction(parser):
+    parser.add_argument(
+        "--dev-fraction",
+        metavar="SHARE",
+        type=float,
+        help="without --dev: the share of the training texts that is kept for "
+        "it, the same of each label, chosen by --seed",
+    )
+
+
+def check_dev(options, train, fraction=None):
     """`ValueError` where there are no dev texts beside the training texts."""
-    if options.dev is None and not formats.is_archive(train):
-        raise ValueError("Expected --dev with the dev texts")
+    if fraction is not None:
+        check_fraction(fraction)
+        if options.dev is not None:
+            raise ValueError("Expected --dev or --dev-fraction, and not both")
+    elif options.dev is None and not formats.is_archive(train):
+        more = ", or --dev-fraction" if hasattr(options, "dev_fraction") else ""
+        raise ValueError(f"Expected --dev with the dev texts{more}")
 
 
 def report_left_out(*corpora):

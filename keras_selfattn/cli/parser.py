@@ -9,6 +9,7 @@ from keras_selfattn.cli import exporting
 from keras_selfattn.cli import listing
 from keras_selfattn.cli import predicting
 from keras_selfattn.cli import reproducing
+from keras_selfattn.cli import runs
 from keras_selfattn.cli import training
 from keras_selfattn.cli.options import PROGRAM
 from keras_selfattn.cli.options import add_debug
@@ -31,6 +32,7 @@ def make_parser():
         exporting,
         reproducing,
         listing,
+        runs,
         demo,
     ):
         family.add_commands(commands)

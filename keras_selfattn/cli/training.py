@@ -1,16 +1,20 @@
 """Commands that train: `train` and `tune`."""
 
+import contextlib
 import pathlib
 
 from keras_selfattn import zoo
 from keras_selfattn.cli import corpora
+from keras_selfattn.cli.duration import noted_duration
 from keras_selfattn.cli.options import PROGRAM
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.cli.options import add_training
 from keras_selfattn.cli.options import choices
 from keras_selfattn.cli.options import overrides
 from keras_selfattn.cli.starting import start_keras
+from keras_selfattn.data.splitting import split
 from keras_selfattn.models.presets import get_preset
+from keras_selfattn.training.ending import finished_history
 from keras_selfattn.training.settings import DATA_FOLDER
 from keras_selfattn.training.settings import check_new
 
@@ -24,6 +28,11 @@ def add_commands(commands):
     )
     parser.add_argument(
         "--seed", type=int, help="(default: 0, or the recipe's)"
+    )
+    parser.add_argument(
+        "--keep-checkpoint",
+        action="store_true",
+        help="keep what a finished run needs to go on with more --epochs",
     )
     _add_run(parser, "run")
 
@@ -68,10 +77,12 @@ def _add_preset(parser):
 def _add_run(parser, kind):
     parser.add_argument(
         "data",
-        help="training texts: .jsonl, .csv or .tsv, or the .zip archive of "
-        "SNLI or MultiNLI as downloaded, or PAN's folder of authors",
+        help="training texts: .jsonl, .csv, .tsv or .parquet, - for standard "
+        "input, or the .zip archive of SNLI or MultiNLI as downloaded, or "
+        "PAN's folder of authors",
     )
     corpora.add_dev(parser)
+    corpora.add_dev_fraction(parser)
     parser.add_argument(
         "--dev-split", metavar="NAME", help="of the dev texts (default: dev)"
     )
@@ -95,29 +106,39 @@ def train(options):
     get_preset(recipe.preset)
     if not options.resume:
         check_new(pathlib.Path(options.output), "run", DATA_FOLDER)
-    corpus, dev_corpus = _open_corpora(options)
+    seed = recipe.seed if options.seed is None else options.seed
+    whole, corpus, dev_corpus = _open_corpora(options, seed)
     model_overrides, training_overrides = overrides(options)
+    was_finished = options.resume and finished_history(options.output)
     start_keras()
     from keras_selfattn import training
 
-    model = training.train(
-        recipe.preset,
-        corpus,
-        dev_corpus,
-        options.output,
-        vectors=options.vectors,
-        seed=recipe.seed if options.seed is None else options.seed,
-        resume=options.resume,
-        model_overrides={**recipe.model, **model_overrides},
-        training_overrides={**recipe.training, **training_overrides},
-    )
-    _report(model, options, corpus, dev_corpus, recipe)
+    with contextlib.ExitStack() as stack:
+        if not was_finished:
+            stack.enter_context(noted_duration(options.output))
+        model = training.train(
+            recipe.preset,
+            corpus,
+            dev_corpus,
+            options.output,
+            vectors=options.vectors,
+            seed=seed,
+            resume=options.resume,
+            model_overrides={**recipe.model, **model_overrides},
+            training_overrides={**recipe.training, **training_overrides},
+            keep_checkpoint=options.keep_checkpoint,
+        )
+    if was_finished:
+        print("The run was finished before: there was nothing to go on with")
+        _print_best(model, options)
+    else:
+        _report(model, options, whole, corpus, dev_corpus, recipe)
 
 
 def tune(options):
     """Search a preset's arguments, by KerasTuner."""
     get_preset(options.preset)
-    corpus, dev_corpus = _open_corpora(options)
+    whole, corpus, dev_corpus = _open_corpora(options, options.seed)
     model_overrides, training_overrides = overrides(options)
     fixed = {
         # A list would be searched.
@@ -146,21 +167,25 @@ def tune(options):
         papers_space=not options.only,
         resume=options.resume,
     )
-    _report(model, options, corpus, dev_corpus, zoo.Recipe(options.preset))
+    recipe = zoo.Recipe(options.preset)
+    _report(model, options, whole, corpus, dev_corpus, recipe)
 
 
-def _open_corpora(options):
-    corpora.check_dev(options, options.data)
-    return (
-        corpora.open_split(options.data, options, options.split, "train"),
-        corpora.open_split(
-            options.dev or options.data, options, options.dev_split, "dev"
-        ),
+def _open_corpora(options, seed):
+    """The corpora to report on, and the training and dev texts."""
+    fraction = options.dev_fraction
+    corpora.check_dev(options, options.data, fraction)
+    corpus = corpora.open_split(options.data, options, options.split, "train")
+    if fraction is not None:
+        return [corpus], *split(corpus, fraction, seed)
+    dev_corpus = corpora.open_split(
+        options.dev or options.data, options, options.dev_split, "dev"
     )
+    return [corpus, dev_corpus], corpus, dev_corpus
 
 
-def _report(model, options, corpus, dev_corpus, recipe):
-    corpora.report_left_out(corpus, dev_corpus)
+def _report(model, options, whole, corpus, dev_corpus, recipe):
+    corpora.report_left_out(*whole)
     # A worker of a search leaves the model to its chief.
     if model is None:
         return
@@ -177,8 +202,19 @@ def _report(model, options, corpus, dev_corpus, recipe):
         licence=recipe.licence,
         limits=recipe.limits,
     )
+    _print_best(model, options)
+
+
+def _print_best(model, options):
     record = model.training_record
+    monitor = record["training"].get("monitor", "accuracy")
+    also = {
+        "accuracy": "",
+        "macro_f1": ", macro F1 {:.2%}",
+        "loss": ", loss {:.4f}",
+    }
+    also = also[monitor].format(record[f"dev_{monitor}"])
     print(
-        f"Best dev accuracy {record['dev_accuracy']:.2%} after epoch "
+        f"Best dev accuracy {record['dev_accuracy']:.2%}{also} after epoch "
         f"{record['epoch']}; the model is in {options.output}"
     )

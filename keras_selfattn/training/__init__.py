@@ -6,11 +6,20 @@ __getattr__, __dir__ = at_first_use(
     __name__,
     {
         "averaging": ["EvaluateAverages", "averaged_weights"],
+        "balancing": ["class_weights"],
         "building": [
             "build_model",
             "check_model_arguments",
             "compile_model",
             "make_model",
+        ],
+        "ending": [
+            "CHECKPOINT_FOLDER",
+            "HISTORY_FILE",
+            "best_epoch",
+            "finished_history",
+            "is_over",
+            "read_history",
         ],
         "fitting": ["SetEpoch", "fit", "learning_rate_decay", "train"],
         "preparation": [
@@ -21,12 +30,8 @@ __getattr__, __dir__ = at_first_use(
             "prepare",
             "texts_checksum",
         ],
-        "run": [
-            "CHECKPOINT_FOLDER",
-            "HISTORY_FILE",
-            "Run",
-            "write_history",
-        ],
+        "macro_f1": ["MacroF1"],
+        "run": ["Run", "write_history"],
         "settings": [
             "DATA_FOLDER",
             "SETTINGS_FILE",

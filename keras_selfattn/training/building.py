@@ -4,6 +4,7 @@ import keras
 
 from keras_selfattn import models
 from keras_selfattn import optimizers
+from keras_selfattn.training.macro_f1 import MacroF1
 from keras_selfattn.training.values import BY_NAME
 from keras_selfattn.training.values import DEFAULTS
 
@@ -96,13 +97,16 @@ def compile_model(model, training):
     }
     if training["ema_momentum"] is not None:
         arguments.update(use_ema=True, ema_momentum=training["ema_momentum"])
+    metrics = ["accuracy"]
+    if training["monitor"] == "macro_f1":
+        metrics.append(MacroF1(model.output.shape[-1]))
     optimizer = optimizers.get(training["optimizer"], **arguments)
     model.compile(
         optimizer,
         keras.losses.SparseCategoricalCrossentropy(
             from_logits=model.gives_logits
         ),
-        metrics=["accuracy"],
+        metrics=metrics,
         # It changes no number, and Keras knows none but 1 on torch.
         steps_per_execution=1
         if keras.backend.backend() == "torch"

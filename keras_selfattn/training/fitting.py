@@ -9,6 +9,7 @@ import numpy as np
 from keras_selfattn import models
 from keras_selfattn.models import arguments
 from keras_selfattn.training.averaging import EvaluateAverages
+from keras_selfattn.training.balancing import class_weights
 from keras_selfattn.training.building import check_model_arguments
 from keras_selfattn.training.building import make_model
 from keras_selfattn.training.preparation import prepare
@@ -28,10 +29,12 @@ def train(
     training_overrides=None,
     callbacks=(),
     verbose="auto",
+    keep_checkpoint=True,
 ):
     """Train a preset's model on labeled texts, and keep the best on dev.
 
-    The folder gets the model with the best dev accuracy (`model/`, which
+    The folder gets the model of the best epoch by its dev accuracy, or
+    whichever figure the training value `monitor` names (`model/`, which
     `keras_selfattn.models.from_preset` loads, vocabulary included), the
     `settings.json` of the run, its `history.csv`, and a `checkpoint/` after
     each epoch. While the run lasts its `data/` holds the encoded texts, so
@@ -55,14 +58,16 @@ def train(
             `print(keras_selfattn.training.describe_values())` lists them.
         callbacks: Further Keras callbacks.
         verbose: As in `fit` below.
+        keep_checkpoint: Boolean, whether the `checkpoint/` of a finished run
+            stays, so that it may go on with more epochs.
 
     Returns:
-        The model with the best dev accuracy, with its `training_record`.
+        The model of the best epoch, with its `training_record`.
 
     Raises:
-        ValueError: if the folder exists and `resume` is not given, if there
-            is nothing to resume or if its settings or data differ, or if an
-            argument or the data are not as expected.
+        ValueError: if the folder is not empty and `resume` is not given, if
+            there is nothing to resume or if its settings or data differ, or
+            if an argument or the data are not as expected.
         FloatingPointError: if the loss of an epoch is not finite. The best
             model of the epochs before stays in the folder.
     """
@@ -77,6 +82,8 @@ def train(
         "training": training,
     }
     run = Run(folder, settings, resume)
+    if run.is_finished:
+        return models.from_preset(run.folder)
     if model_overrides:
         check_model_arguments(preset, model_overrides)
     with run.data_folder() as data:
@@ -101,6 +108,8 @@ def train(
         texts.hand_to(model, settings)
         run.start()
         fit(model, texts, run, training, seed, callbacks, verbose)
+    if not keep_checkpoint:
+        run.drop_checkpoint()
     return models.from_preset(run.folder)
 
 
@@ -143,11 +152,16 @@ def fit(model, texts, run, training, seed=0, callbacks=(), verbose="auto"):
         training["batch_size"], shuffle=True, seed=seed
     )
     run.restore(model, texts.checksums())
+    if run.is_over():
+        return
     model.fit(
         batches,
         validation_data=texts.dev_data.batches(training["batch_size"]),
         initial_epoch=len(run.history),
         epochs=training["epochs"],
+        class_weight=class_weights(
+            texts.train_data.labels, model.output.shape[-1], training
+        ),
         callbacks=[
             SetEpoch(batches.plan, seed),
             _KeepRun(run),
@@ -194,3 +208,5 @@ class _KeepRun(EvaluateAverages):
     def on_epoch_end(self, epoch, logs=None):
         super().on_epoch_end(epoch, logs)
         self.run.keep(self.model, logs)
+        if self.run.is_over():
+            self.model.stop_training = True

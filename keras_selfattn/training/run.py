@@ -17,6 +17,11 @@ from keras_selfattn.files import restore_folder
 from keras_selfattn.files import write_text
 from keras_selfattn.models.folders import MODEL_FOLDER
 from keras_selfattn.training.averaging import averaged_weights
+from keras_selfattn.training.ending import CHECKPOINT_FOLDER
+from keras_selfattn.training.ending import HISTORY_FILE
+from keras_selfattn.training.ending import best_epoch
+from keras_selfattn.training.ending import finished_history
+from keras_selfattn.training.ending import is_over
 from keras_selfattn.training.settings import DATA_FOLDER
 from keras_selfattn.training.settings import SETTINGS_FILE
 from keras_selfattn.training.settings import check_new
@@ -24,8 +29,6 @@ from keras_selfattn.training.settings import check_settings
 from keras_selfattn.training.settings import write_settings
 from keras_selfattn.training.values import VALUES
 
-HISTORY_FILE = "history.csv"
-CHECKPOINT_FOLDER = "checkpoint"
 _STATE_FILE = "state.json"
 _VARIABLES_FILE = "variables.npz"
 # What a resumed run must have again, by the name of its checksum. That of the
@@ -47,16 +50,21 @@ class Run:
 
     Attributes:
         history: List of one dictionary of logs an epoch.
+        is_finished: Boolean, whether there is nothing left to do, nor a
+            checkpoint to go on from.
 
     Raises:
         ValueError: if the folder exists and `resume` is not given, or if
-            there is nothing to resume, or a run of other settings.
+            there is nothing to resume, or a run of other settings, or one
+            that has finished without keeping its checkpoint and is to go on.
     """
 
     def __init__(self, folder, settings, resume=False):
         self.folder = pathlib.Path(folder)
         self.history = []
         self.settings = settings
+        self.is_finished = False
+        self._training = settings.get("training", {})
         self._checksums = {}
         path = self.folder / SETTINGS_FILE
         if resume:
@@ -66,6 +74,10 @@ class Run:
             state = self.folder / CHECKPOINT_FOLDER / _STATE_FILE
             if state.exists():
                 self.history = json.loads(state.read_text())["history"]
+            elif finished := finished_history(self.folder):
+                self.history = finished
+                self._check_over()
+                self.is_finished = True
         else:
             check_new(self.folder, "run", DATA_FOLDER)
 
@@ -73,6 +85,22 @@ class Run:
         """Make the folder; called once all inputs are known to be good."""
         self.folder.mkdir(parents=True, exist_ok=True)
         write_settings(self.folder / SETTINGS_FILE, self.settings)
+
+    def is_over(self):
+        """Whether the run has had its epochs, or lost its patience."""
+        return is_over(self.history, self._training)
+
+    def drop_checkpoint(self):
+        """Remove what a finished run would need to go on with more epochs."""
+        shutil.rmtree(self.folder / CHECKPOINT_FOLDER, ignore_errors=True)
+
+    def _check_over(self):
+        if not self.is_over():
+            raise ValueError(
+                f"The run in {self.folder} is finished, and its checkpoint is "
+                "gone: a run that is to go on with more epochs is started "
+                "with keep_checkpoint=True (--keep-checkpoint)"
+            )
 
     @contextlib.contextmanager
     def data_folder(self):
@@ -84,7 +112,7 @@ class Run:
             The path of the folder.
         """
         data = self.folder / DATA_FOLDER
-        missing = [path for path in data.parents[1:] if not path.exists()]
+        missing = [path for path in data.parents if not path.exists()]
         shutil.rmtree(data, ignore_errors=True)
         data.mkdir(parents=True)
         try:
@@ -92,7 +120,7 @@ class Run:
         finally:
             shutil.rmtree(data, ignore_errors=True)
             # A run that has not started leaves nothing behind.
-            for path in (self.folder, *missing):
+            for path in missing:
                 with contextlib.suppress(OSError):
                     path.rmdir()
 
@@ -147,13 +175,14 @@ class Run:
             raise FloatingPointError(
                 f"The loss is {logs['loss']} in epoch {len(self.history) + 1}"
             )
-        best = max((e["val_accuracy"] for e in self.history), default=-1.0)
         self.history.append(logs)
-        if logs["val_accuracy"] > best:
+        if best_epoch(self.history, self._training) == len(self.history):
+            monitor = self._training.get("monitor", "accuracy")
             model.training_record = {
                 **model.training_record,
                 "epoch": len(self.history),
                 "dev_accuracy": logs["val_accuracy"],
+                f"dev_{monitor}": logs[f"val_{monitor}"],
             }
             with averaged_weights(model):
                 model.save_to_preset(self.folder / MODEL_FOLDER)

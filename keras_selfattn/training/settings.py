@@ -10,7 +10,7 @@ DATA_FOLDER = "data"
 
 
 def check_new(folder, kind, left):
-    """`ValueError` unless a folder is new.
+    """`ValueError` unless a folder is new, or empty.
 
     Args:
         folder: `pathlib.Path` of the folder.
@@ -19,7 +19,8 @@ def check_new(folder, kind, left):
             before it began with more.
     """
     if folder.exists() and not (
-        folder.is_dir() and [path.name for path in folder.iterdir()] == [left]
+        folder.is_dir()
+        and [path.name for path in folder.iterdir()] in ([], [left])
     ):
         raise ValueError(
             f"The folder of a {kind} must be new. {folder} exists; "

@@ -34,6 +34,12 @@ FRACTION = Range(
     "a number from 0 up to, but not including, 1",
     lambda value: 0 <= value < 1,
 )
+MONITOR = Range(
+    str,
+    "accuracy, macro_f1 or loss",
+    lambda value: value in ("accuracy", "macro_f1", "loss"),
+)
+BALANCED = Range(str, "balanced", lambda value: value == "balanced")
 OPEN = object()
 
 
@@ -116,6 +122,36 @@ VALUES = (
         "passes over the training texts",
         is_changeable=True,
         is_searchable=False,
+        is_option=True,
+    ),
+    Value(
+        "patience",
+        COUNT,
+        "epochs in a row without a better dev figure that end the run",
+        None,
+        or_none=True,
+        is_recorded=False,
+        is_changeable=True,
+        is_searchable=False,
+        is_option=True,
+    ),
+    Value(
+        "monitor",
+        MONITOR,
+        "the dev figure that tells the best epoch",
+        "accuracy",
+        is_recorded=False,
+        is_searchable=False,
+        is_option=True,
+    ),
+    Value(
+        "class_weight",
+        BALANCED,
+        "balanced: each class has the same share of the loss, however many "
+        "texts it has",
+        None,
+        or_none=True,
+        is_recorded=False,
         is_option=True,
     ),
     Value(

@@ -54,6 +54,12 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             for name, value in arguments.items()
             if not isinstance(value, list)
         }
+        monitor = self._fixed.get("monitor", "accuracy")
+        if monitor != "accuracy":
+            raise ValueError(
+                "`monitor` must be accuracy in a search, whose trials are "
+                f"measured by it. Received: monitor={monitor!r}"
+            )
         self.choices = find_choices(values, arguments, papers_space)
 
     def settings(self, hp):
@@ -135,6 +141,12 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
         """
         values = self.settings(hp)["training"]
         size = values["batch_size"]
+        if values.get("class_weight") and not isinstance(x, EncodedDataset):
+            raise ValueError(
+                "`class_weight` is a value of trials on an EncodedDataset; "
+                "with other data it is an argument of the search. "
+                f"Received: class_weight={values['class_weight']!r}"
+            )
         callbacks = [
             *training.learning_rate_decay(values),
             *callbacks,
@@ -150,6 +162,10 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             )
             callbacks.insert(0, stopping)
         if isinstance(x, EncodedDataset):
+            if values.get("class_weight"):
+                kwargs["class_weight"] = training.class_weights(
+                    x.labels, model.output.shape[-1], values
+                )
             x = x.batches(size, shuffle=True, seed=self.seed or 0)
             callbacks.insert(0, training.SetEpoch(x.plan, self.seed))
             kwargs["shuffle"] = False

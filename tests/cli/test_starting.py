@@ -67,7 +67,26 @@ def test_answers_without_keras(place, program, arguments):
         ("explain run --file none.jsonl", "No such file or directory"),
         ("export run new --check texts.jsonl", "Expected both"),
         ("train texts.jsonl --output new", "Expected --dev"),
-        ("train texts.jsonl --output folder", "must be new. folder exists"),
+        ("train texts.jsonl --output run", "must be new. run exists"),
+        ("train texts.jsonl --output folder", "Expected --dev"),
+        (
+            "train texts.jsonl --output new --dev texts.jsonl "
+            "--dev-fraction 0.1",
+            "Expected --dev or --dev-fraction",
+        ),
+        (
+            "train texts.jsonl --output new --dev-fraction 1.5",
+            "`dev_fraction` must be a number above 0 and below 1",
+        ),
+        (
+            "train texts.jsonl --dev texts.jsonl --output new --monitor f1",
+            "`monitor` must be accuracy, macro_f1 or loss",
+        ),
+        (
+            "train texts.jsonl --dev texts.jsonl --output new --class-weight 2",
+            "`class_weight` must be None or balanced",
+        ),
+        ("runs folder", "There is no run in the folder folder"),
         ("train texts.jsonl --dev none.csv --output new", "none.csv"),
         ("tune none.zip --output new", "none.zip"),
         (

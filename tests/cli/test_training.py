@@ -1,12 +1,15 @@
 import csv
 import gzip
+import io
 import json
 import os
+import sys
 
 import pytest
 
 from keras_selfattn.cli import main
 from keras_selfattn.data.generated import generate_reviews
+from tests.cli.commands import SMALL
 from tests.cli.commands import fails
 from tests.cli.commands import train_arguments
 
@@ -81,3 +84,94 @@ def test_an_unknown_model_argument(data, tmp_path, capsys):
 def test_a_size_that_follows_from_the_data(data, tmp_path, capsys):
     arguments = train_arguments(data, tmp_path / "run", "--set=num_classes=3")
     fails(capsys, arguments, "'num_classes' follows from the data")
+
+
+def train_on_part(path, output, *more):
+    columns = ["--text=review", "--label=stars", *SMALL]
+    return main(["train", str(path), f"--output={output}", *columns, *more])
+
+
+def test_a_dev_fraction(data, tmp_path, capsys):
+    output = tmp_path / "run"
+    # An empty folder is a new one.
+    output.mkdir()
+    path = data / "train.jsonl"
+    assert train_on_part(path, output, "--dev-fraction=0.25") == 0
+    record = json.loads((output / "model" / "config.json").read_text())
+    assert record["training"]["dev_rows"] == 12
+    assert record["training"]["train_rows"] == 36
+    assert "Best dev accuracy" in capsys.readouterr().out
+
+
+def test_standard_input(data, tmp_path, monkeypatch):
+    content = (data / "train.jsonl").read_bytes()
+    stream = io.TextIOWrapper(io.BytesIO(content))
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert train_on_part("-", tmp_path / "run", "--dev-fraction=0.25") == 0
+
+
+def test_a_run_that_does_not_start_leaves_an_empty_folder(
+    data, tmp_path, capsys
+):
+    (tmp_path / "run").mkdir()
+    path = tmp_path / "vectors.txt"
+    path.write_text("the 0.1 0.2 0.3\nfood 0.4 0.5\n")
+    arguments = train_arguments(data, tmp_path / "run", f"--vectors={path}")
+    fails(capsys, arguments, "vectors.txt:2")
+    assert list((tmp_path / "run").iterdir()) == []
+
+
+def test_a_label_that_only_dev_has(data, tmp_path, capsys):
+    rows = (data / "dev.jsonl").read_text().splitlines()
+    dev = tmp_path / "dev.jsonl"
+    row = json.dumps({"review": "good", "stars": "six"})
+    dev.write_text("\n".join([*rows[:4], row, *rows[4:]]) + "\n")
+    arguments = train_arguments(data, tmp_path / "run", f"--dev={dev}")
+    fails(capsys, arguments, f"{dev}:5: expected one of", "'six'", "1 bad of")
+    assert not (tmp_path / "run").exists()
+    assert main([*arguments, "--max-bad-rate=0.1"]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "21 rows, left out: 1 unknown label" in line
+    assert f"{dev}:5: expected one of the labels" in line
+
+
+def test_a_finished_run_drops_its_checkpoint(run, data, capsys):
+    assert not (run / "checkpoint").exists()
+    before = {
+        path: path.read_bytes() for path in run.iterdir() if not path.is_dir()
+    }
+    assert main(train_arguments(data, run, "--resume")) == 0
+    shown = capsys.readouterr().out
+    assert "finished before" in shown
+    assert "Best dev accuracy" in shown
+    assert {path: path.read_bytes() for path in before} == before
+    arguments = train_arguments(data, run, "--resume", "--epochs=2")
+    fails(capsys, arguments, "is finished", "--keep-checkpoint")
+
+
+def test_a_kept_checkpoint_goes_on(data, tmp_path, capsys):
+    arguments = train_arguments(data, tmp_path / "run", "--keep-checkpoint")
+    assert main(arguments) == 0
+    assert main([*arguments, "--resume", "--epochs=2"]) == 0
+    history = (tmp_path / "run" / "history.csv").read_text().splitlines()
+    assert len(history) == 3
+
+
+@pytest.mark.parametrize(
+    "monitor,also", [("macro_f1", "macro F1 "), ("loss", "loss ")]
+)
+def test_what_tells_the_best_epoch_is_shown(
+    data, tmp_path, monitor, also, capsys
+):
+    arguments = train_arguments(
+        data,
+        tmp_path / "run",
+        f"--monitor={monitor}",
+        "--patience=1",
+        "--class-weight=balanced",
+    )
+    assert main(arguments) == 0
+    assert f", {also}" in capsys.readouterr().out
+    settings = json.loads((tmp_path / "run" / "settings.json").read_text())
+    assert settings["training"]["monitor"] == monitor
+    assert settings["training"]["patience"] == 1

@@ -408,3 +408,32 @@ def test_wrong_arguments():
         make(units=[])
     with pytest.raises(ValueError, match="neither a preset"):
         tuning.SentenceHyperModel("lin2018", 11, 2)
+
+
+def test_classes_of_the_same_share(monkeypatch):
+    weights = []
+    fit = keras.Model.fit
+
+    def kept(*arguments, class_weight=None, **options):
+        weights.append(class_weight)
+        return fit(*arguments, class_weight=class_weight, **options)
+
+    monkeypatch.setattr(keras.Model, "fit", kept)
+    data = encode(12)
+    for value in ("balanced", None):
+        hypermodel = make(units=[4, 8], class_weight=value)
+        hp, model = built(hypermodel)
+        dev = {"validation_data": data, "epochs": 1, "verbose": 0}
+        hypermodel.fit(hp, model, data, **dev)
+    shares = np.bincount(data.labels) * list(weights[0].values())
+    np.testing.assert_allclose(shares, len(data) / 2)
+    assert weights[1] is None
+    hypermodel = make(units=[4, 8], class_weight="balanced")
+    hp, model = built(hypermodel)
+    with pytest.raises(ValueError, match="`class_weight`.*EncodedDataset"):
+        hypermodel.fit(hp, model, *arrays(4))
+
+
+def test_trials_are_measured_by_accuracy():
+    with pytest.raises(ValueError, match="`monitor` must be accuracy"):
+        make(units=[4, 8], monitor="loss")

@@ -1,0 +1,53 @@
+"""The mean F1 of the classes, as a Keras metric."""
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable(package="keras_selfattn")
+class MacroF1(keras.metrics.Metric):
+    """The mean F1 of the classes that are true or predicted somewhere.
+
+    Args:
+        num_classes: Integer.
+        name: The name in the logs.
+        **kwargs: Further arguments of `keras.metrics.Metric`.
+
+    Example:
+
+    >>> metric = MacroF1(3)
+    >>> metric.update_state([0, 0, 1], [[1, 0, 0], [0, 1, 0], [0, 1, 0]])
+    >>> round(float(metric.result()), 4)
+    0.6667
+    """
+
+    def __init__(self, num_classes, name="macro_f1", **kwargs):
+        super().__init__(name=name, **kwargs)
+        self.num_classes = num_classes
+        # Rows are the true classes, columns the predicted ones.
+        self.confusion = self.add_variable(
+            (num_classes, num_classes), "zeros", name="confusion"
+        )
+
+    def update_state(self, y_true, y_pred, sample_weight=None):
+        true = ops.reshape(ops.cast(y_true, "int32"), (-1,))
+        predicted = ops.argmax(y_pred, axis=-1)
+        rows = ops.one_hot(true, self.num_classes, dtype="float32")
+        columns = ops.one_hot(predicted, self.num_classes, dtype="float32")
+        if sample_weight is not None:
+            weights = ops.cast(ops.reshape(sample_weight, (-1, 1)), "float32")
+            rows = rows * weights
+        counts = ops.matmul(ops.transpose(rows), columns)
+        self.confusion.assign_add(ops.cast(counts, self.confusion.dtype))
+
+    def result(self):
+        right = ops.diagonal(self.confusion)
+        either = ops.sum(self.confusion, axis=0) + ops.sum(
+            self.confusion, axis=1
+        )
+        f1 = 2 * right / ops.maximum(either, 1.0)
+        known = ops.cast(either > 0, f1.dtype)
+        return ops.sum(f1) / ops.maximum(ops.sum(known), 1.0)
+
+    def get_config(self):
+        return {**super().get_config(), "num_classes": self.num_classes}
