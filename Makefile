@@ -9,7 +9,7 @@ SPREAD := -n auto --maxprocesses 4 --dist worksteal
 
 $(VENV)/run: setup.py pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet -e ".[serving,text,viz]"
+	$(BIN)/pip install --quiet -e ".[serving,viz]"
 	touch $@
 
 $(VENV)/develop: setup.py pyproject.toml

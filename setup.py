@@ -8,16 +8,9 @@ from setuptools import setup
 HERE = pathlib.Path(__file__).parent
 
 extras = {
-    "text": ["tensorflow-text>=2.19"],
-    "tuning": [
-        "keras-tuner>=1.4.7",
-        "matplotlib>=3.8",
-        "scikit-learn",
-        "scipy",
-        "tensorboard>=2.18",
-    ],
+    "tuning": ["matplotlib>=3.8", "scikit-learn", "scipy"],
     "reproduction": ["matplotlib>=3.8", "scipy"],
-    "viz": ["matplotlib>=3.8", "tensorboard>=2.18"],
+    "viz": ["matplotlib>=3.8"],
     "parquet": ["pyarrow>=14"],
     "zstd": ["zstandard>=0.22"],
     "serving": ["tensorflow-serving-api>=2.18"],
@@ -68,9 +61,14 @@ setup(
     python_requires=">=3.10",
     install_requires=[
         "keras>=3.10,<4",
+        "keras-tuner>=1.4.7",
         "numpy>=1.26",
         "rich>=13",
+        "tensorboard>=2.18",
         "tensorflow>=2.19",
+        # It has wheels for these alone; core TensorFlow does as well.
+        "tensorflow-text>=2.19; sys_platform == 'linux' or "
+        "(sys_platform == 'darwin' and platform_machine == 'arm64')",
     ],
     extras_require=extras,
     entry_points={

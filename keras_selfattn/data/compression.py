@@ -5,6 +5,8 @@ import io
 import pathlib
 import zlib
 
+from keras_selfattn.first_use import import_extra
+
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 
 
@@ -43,13 +45,7 @@ def opener(suffix):
         import lzma
 
         return lzma.open, (EOFError, lzma.LZMAError)
-    try:
-        import zstandard
-    except ImportError as error:
-        raise ImportError(
-            "Reading .zst files needs zstandard: "
-            'pip install "keras_selfattn[zstd]"'
-        ) from error
+    zstandard = import_extra("zstandard", "A .zst file", "zstandard", "zstd")
     return _Zstandard, (EOFError, zstandard.ZstdError)
 
 

@@ -8,19 +8,16 @@ from keras_selfattn.data import pipes
 from keras_selfattn.data.lines import line_error
 from keras_selfattn.data.text_lines import check_columns
 from keras_selfattn.data.values import value
+from keras_selfattn.first_use import import_extra
 
 _ROWS = 1024
 
 
 def pyarrow():
     """The package, or an `ImportError` that tells how to install it."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as error:
-        raise ImportError(
-            'Parquet files need pyarrow: pip install "keras_selfattn[parquet]"'
-        ) from error
+    import_extra("pyarrow.parquet", "A Parquet file", "pyarrow", "parquet")
+    import pyarrow
+
     return pyarrow
 
 

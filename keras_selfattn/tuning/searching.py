@@ -13,6 +13,7 @@ import keras_tuner
 from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn import validation
+from keras_selfattn.first_use import import_extra
 from keras_selfattn.models.arguments import applying
 from keras_selfattn.models.arguments import plain
 from keras_selfattn.models.folders import MODEL_FOLDER
@@ -95,6 +96,7 @@ def search(
             raise ValueError(
                 f"`{name}` must be positive. Received: {name}={number!r}"
             )
+    _check_packages(tuner)
     if trials is None and minutes is None:
         trials = _DEFAULT_TRIALS
     arguments = plain(arguments or {})
@@ -164,6 +166,16 @@ def search(
         )
     )
     return model
+
+
+def _check_packages(tuner):
+    """`ImportError` where what a search needs, or ends with, is missing."""
+    needed = [("matplotlib", "The picture of a search", "matplotlib")]
+    if tuner == "bayesian":
+        what = "The bayesian tuner"
+        needed += [("sklearn", what, "scikit-learn"), ("scipy", what, "SciPy")]
+    for module, what, package in needed:
+        import_extra(module, what, package, "tuning")
 
 
 def _check_folder(folder, settings, resume):

@@ -319,3 +319,15 @@ def test_vectors_are_induced_as_in_training(tmp_path):
     lengths = np.linalg.norm(table[2:], axis=1)
     assert len(lengths) > 2
     np.testing.assert_allclose(lengths, 3.0, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "module,tuner", [("matplotlib", "random"), ("sklearn", "bayesian")]
+)
+def test_a_missing_package_is_named_before_the_search(
+    tmp_path, monkeypatch, module, tuner
+):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=r'"keras_selfattn\[tuning\]"'):
+        tuning.search("lin2017_yelp", [], [], tmp_path / "run", tuner=tuner)
+    assert list(tmp_path.iterdir()) == []
