@@ -3,6 +3,7 @@
 import argparse
 
 from keras_selfattn.cli import demo
+from keras_selfattn.cli import encoding
 from keras_selfattn.cli import evaluating
 from keras_selfattn.cli import explaining
 from keras_selfattn.cli import exporting
@@ -29,6 +30,7 @@ def make_parser():
         evaluating,
         predicting,
         explaining,
+        encoding,
         exporting,
         reproducing,
         listing,

@@ -223,7 +223,7 @@ def test_parquet(model, tmp_path, capsys):
 
 
 def test_a_missing_package_is_named(model, tmp_path, capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     output = f"--output={tmp_path / 'answers.parquet'}"
     expected = 'pip install "keras_selfattn[parquet]"'
     fails(capsys, ["predict", model, "good", output], expected)

@@ -152,3 +152,30 @@ def test_an_answer_without_a_note_of_tensorflow_s(run, tmp_path):
     )
     assert done.stderr == ""
     assert json.loads(done.stdout)["text"] == "good"
+
+
+KNOWN = """
+import json, sys
+from keras_selfattn.cli import main
+code = main(sys.argv[1:])
+names = ("jax", "matplotlib", "pandas", "sklearn", "tensorflow")
+loaded = [name for name in names if name in sys.modules]
+import matplotlib.figure
+print(json.dumps([code, loaded]))
+"""
+
+
+def test_what_keras_would_import_for_nothing_stays_away(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "keras-selfattn").write_text(KNOWN)
+    done = subprocess.run(
+        [sys.executable, "keras-selfattn", "predict", run, "good"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "KERAS_BACKEND": ""},
+    )
+    assert done.stderr == ""
+    answer, loaded = done.stdout.splitlines()
+    assert json.loads(answer)["text"] == "good"
+    assert json.loads(loaded) == [0, ["tensorflow"]]

@@ -1,0 +1,123 @@
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from keras_selfattn.cli import main
+from keras_selfattn.models import from_preset
+from tests.cli.commands import fails
+from tests.tiny_classifier import tiny_classifier
+from tests.visualization.examples import decomposable
+
+TEXTS = ["good food", "bad", "a much longer text about good food ."]
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model") / "model"
+    tiny_classifier().save_to_preset(folder)
+    return folder
+
+
+@pytest.fixture
+def files(tmp_path):
+    one, other = tmp_path / "one.txt", tmp_path / "other.csv"
+    one.write_text("\n".join(TEXTS) + "\n")
+    other.write_text('id,text\n1,good\n2,\n3,"bad food"\n')
+    return one, other
+
+
+def encode(model, files, output, *more):
+    arguments = ["encode", model, *files, f"--output={output}", *more]
+    assert main(list(map(str, arguments))) == 0
+
+
+def check(arrays, folder, capsys):
+    model = from_preset(folder)
+    texts = [*TEXTS, "good", "bad food"]
+    good = [0, 1, 2, 3, 5]
+    expected = model.encode(texts, verbose=0)
+    np.testing.assert_allclose(arrays["embedding"][good], expected, atol=1e-6)
+    probabilities = model.predict(texts, verbose=0)
+    np.testing.assert_allclose(
+        arrays["probabilities"][good], probabilities, atol=1e-6
+    )
+    labels = [model.labels[place] for place in probabilities.argmax(-1)]
+    assert arrays["label"][good].tolist() == labels
+    assert arrays["label"][4] == ""
+    for name in ("embedding", "probabilities"):
+        assert arrays[name].dtype == "float32"
+        assert np.isnan(arrays[name][4]).all()
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "1 of 6 rows could not be encoded" in line
+    assert "other.csv:3: expected text" in line
+
+
+def test_one_file_of_arrays(model, files, tmp_path, capsys):
+    encode(model, files, tmp_path / "vectors.npz")
+    with np.load(tmp_path / "vectors.npz") as arrays:
+        check(arrays, model, capsys)
+        assert arrays["labels"].tolist() == ["1", "two", "gütig"]
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_folder_of_arrays(model, files, tmp_path, capsys, is_there):
+    folder = tmp_path / "vectors"
+    if is_there:
+        folder.mkdir()
+    encode(model, files, folder)
+    arrays = {path.stem: np.load(path) for path in folder.iterdir()}
+    check(arrays, model, capsys)
+    assert arrays["labels"].tolist() == ["1", "two", "gütig"]
+
+
+def test_parquet(model, files, tmp_path, capsys):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    encode(model, files, tmp_path / "vectors.parquet")
+    table = parquet.read_table(tmp_path / "vectors.parquet").to_pydict()
+    names = ("1", "two", "gütig")
+    columns = [table.pop(f"probability_{name}") for name in names]
+    arrays = {name: np.array(rows) for name, rows in table.items()}
+    arrays["embedding"] = arrays["embedding"].astype("float32")
+    arrays["probabilities"] = np.array(columns, "float32").T
+    check(arrays, model, capsys)
+
+
+def test_what_is_given(model, tmp_path, monkeypatch):
+    for given in ("label", "embedding", "probabilities", "label,embedding"):
+        stream = io.TextIOWrapper(io.BytesIO(b"good food\n"))
+        monkeypatch.setattr(sys, "stdin", stream)
+        encode(model, ["-"], tmp_path / "vectors.npz", f"--give={given}")
+        with np.load(tmp_path / "vectors.npz") as arrays:
+            assert {*arrays} == {*given.split(","), "labels"}
+    with pytest.raises(SystemExit):
+        encode(model, ["-"], tmp_path / "vectors.npz", "--give=scores")
+
+
+def test_pairs(tmp_path):
+    decomposable().save_to_preset(tmp_path / "model")
+    path = tmp_path / "pairs.jsonl"
+    path.write_text(json.dumps({"a": "good", "b": "bad"}) + "\n")
+    columns = ["--text=a", "--text-pair=b"]
+    encode(tmp_path / "model", [path], tmp_path / "vectors.npz", *columns)
+    with np.load(tmp_path / "vectors.npz") as arrays:
+        assert len(arrays["embedding"]) == 1
+
+
+def test_rows_that_are_all_bad(model, tmp_path, capsys):
+    path = tmp_path / "texts.txt"
+    path.write_text("\n\n")
+    encode(model, [path], tmp_path / "vectors.npz")
+    with np.load(tmp_path / "vectors.npz") as arrays:
+        assert np.isnan(arrays["embedding"]).all()
+        assert arrays["label"].tolist() == ["", ""]
+
+
+@pytest.mark.parametrize("name", ["vectors.csv", "none/vectors.npz", "full"])
+def test_outputs_that_cannot_be_written(model, files, tmp_path, name, capsys):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").touch()
+    output = f"--output={tmp_path / name}"
+    fails(capsys, ["encode", model, files[0], output], str(tmp_path / name))
