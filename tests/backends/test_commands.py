@@ -50,15 +50,6 @@ def small(**more):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("backend", OTHERS)
-def test_demo(backend, tmp_path):
-    printed = command(backend, "demo", "--output", tmp_path / "demo")
-    assert "For TensorFlow Serving" in printed
-    exports = list((tmp_path / "demo").rglob("saved_model.pb"))
-    assert len(exports) == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("backend", OTHERS)
 def test_tune(backend, tmp_path, texts):
     train, dev = texts
     folder = tmp_path / "search"

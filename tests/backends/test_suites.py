@@ -20,7 +20,12 @@ SUITES = {
         "tests/test_heads.py",
         "tests/test_labels.py",
     ],
-    "texts": ["tests/text", "tests/data", "tests/golden"],
+    "texts": [
+        "tests/text/test_preprocessor.py",
+        "tests/models/test_preprocess.py",
+        "tests/models/test_raw_texts.py",
+        "tests/golden",
+    ],
 }
 
 
