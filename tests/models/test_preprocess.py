@@ -11,6 +11,7 @@ from keras_selfattn.serving.endpoints import endpoints
 from keras_selfattn.serving.served_model import string_tensors
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import count_words
+from tests.backend import tensorflow_only
 from tests.models.small import small_preset
 from tests.tiny_classifier import tiny_classifier
 
@@ -99,6 +100,7 @@ def test_no_texts(model, pair_model):
             assert ids.shape[0] == 0
 
 
+@tensorflow_only
 def test_half_a_surrogate_pair_is_one_thing_everywhere(model):
     texts = ["good \ud83d food", "\udc00n't"]
     served = endpoints(model)["attend"](*string_tensors(texts, 1))

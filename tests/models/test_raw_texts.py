@@ -7,13 +7,13 @@ import tensorflow as tf
 
 from keras_selfattn import models
 from keras_selfattn.text import TextPreprocessor
+from tests.backend import tensorflow_only
 from tests.tiny_classifier import tiny_classifier
 
 TEXTS = ["good food .", "bad", "", "n't good , n't bad food", "Food ."] * 4
 LABELS = (["two", "1", "gütig", "1", "two"] * 4)[: len(TEXTS)]
 NUMBERS = np.array([["1", "two", "gütig"].index(label) for label in LABELS])
 PAIRS = [(text, text[:4]) for text in TEXTS]
-ON_TENSORFLOW = keras.backend.backend() == "tensorflow"
 
 
 def compiled(model, metrics=("accuracy",), **arguments):
@@ -337,7 +337,7 @@ def test_encode_pairs(pair_model):
         )
 
 
-@pytest.mark.skipif(not ON_TENSORFLOW, reason="layers skip on TensorFlow only")
+@tensorflow_only
 def test_strategies_of_several_devices_take_texts():
     strategy = tf.distribute.OneDeviceStrategy("/cpu:0")
     with strategy.scope():
