@@ -87,25 +87,3 @@ def test_reproduce(backend, tmp_path, texts):
     results = json.loads((folder / "results.json").read_text())
     assert "structured" in json.dumps(results)
     assert "failed" not in (folder / "results.md").read_text()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("format", ["onnx", "openvino", "litert"])
-@pytest.mark.parametrize("backend", OTHERS)
-def test_formats(backend, format, tmp_path):
-    pytest.importorskip("openvino")
-    skip_without(backend)
-    code = f"""
-import pathlib, sys
-from keras_selfattn import models, serving, text
-model = models.DecomposableClassifier(
-    5, 2, embedding_dim=3, projection_dim=4, attend_units=[3],
-    compare_units=[4], aggregate_units=[5])
-model.preprocessor = text.TextPreprocessor(["a", "dog", "."])
-model.labels = ["no", "yes"]
-folder = serving.export_{format}(model, sys.argv[1])
-print(sorted(path.suffix for path in folder.iterdir()))
-"""
-    printed = python(backend, "-c", code, str(tmp_path / "written"))
-    suffix = {"onnx": ".onnx", "openvino": ".xml", "litert": ".tflite"}
-    assert suffix[format] in printed
