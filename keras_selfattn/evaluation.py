@@ -6,6 +6,7 @@ import numpy as np
 
 from keras_selfattn.backends import compiled
 from keras_selfattn.labels import Finder
+from keras_selfattn.labels import unknown
 from keras_selfattn.streams import chunks
 from keras_selfattn.streams import several
 from keras_selfattn.text.columns import rows_of
@@ -167,8 +168,5 @@ def with_label_ids(records, labels):
         label = record[1]
         found = find(label)
         if found is None:
-            raise ValueError(
-                f"Unknown label of text {row}: the model knows "
-                f"{', '.join(map(str, labels))}. Received: {label!r}"
-            )
+            raise unknown(label, labels, f"text {row}")
         yield record, found

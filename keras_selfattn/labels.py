@@ -155,12 +155,23 @@ def numbers_of(labels, known, of="text"):
         ):
             number = int(label)
         if number is None:
-            raise ValueError(
-                f"Unknown label of {of} {row}: the model knows "
-                f"{', '.join(map(str, known))}. Received: {label!r}"
-            )
+            raise unknown(label, known, f"{of} {row}")
         numbers_found.append(number)
     return np.array(numbers_found, "int32")
+
+
+def unknown(label, known, of):
+    """The `ValueError` of a label that is none of the known ones.
+
+    Args:
+        label: What came.
+        known: List of the labels of a model.
+        of: String, what has the label.
+    """
+    return ValueError(
+        f"Unknown label of {of}: the model knows "
+        f"{', '.join(map(str, known))}. Received: {label!r}"
+    )
 
 
 def _is_number_of_class(label, num_classes):

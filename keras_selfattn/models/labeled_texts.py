@@ -7,6 +7,8 @@ import tempfile
 import numpy as np
 
 from keras_selfattn import labels as class_labels
+from keras_selfattn.data.batches import EncodedDataset
+from keras_selfattn.text import columns
 
 
 def check_preprocessor(model):
@@ -34,9 +36,6 @@ def encode(model, folder, texts, labels=None, weights=None, labeled=True):
     Returns:
         A `keras_selfattn.data.batches.EncodedDataset`.
     """
-    from keras_selfattn.data.batches import EncodedDataset
-    from keras_selfattn.text import columns
-
     check_preprocessor(model)
     dataset_labels, dataset_weights = [], []
 
@@ -125,9 +124,7 @@ def _targets(model, labels, rows):
             "Texts are trained on and evaluated with labels, `y`. "
             "Received: y=None"
         )
-    from keras_selfattn.text.columns import listed
-
-    labels = listed(labels)
+    labels = columns.listed(labels)
     targets = np.asarray(labels)
     if targets.ndim == 2 and targets.shape[1] == 1:
         targets = targets[:, 0]

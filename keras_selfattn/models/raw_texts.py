@@ -14,6 +14,8 @@ from keras_selfattn.models.labeled_texts import check_preprocessor
 from keras_selfattn.models.labeled_texts import encode
 from keras_selfattn.models.labeled_texts import split
 from keras_selfattn.models.labeled_texts import weigh
+from keras_selfattn.text.columns import are_texts
+from keras_selfattn.text.columns import rows_of
 
 _BATCH_SIZE = 32
 
@@ -97,7 +99,7 @@ class ReadsTexts:
             "validation_freq": validation_freq,
         }
         with _folder() as folder:
-            if not _are_texts(x):
+            if not are_texts(x):
                 self._check_ids(x)
                 return super().fit(
                     x,
@@ -168,7 +170,7 @@ class ReadsTexts:
             As `keras.Model.evaluate`.
 
         Raises:
-            ValueError: as `fit`, and where the model has no `labels`.
+            ValueError: as `fit`.
         """
         more = {
             "verbose": verbose,
@@ -177,7 +179,7 @@ class ReadsTexts:
             "return_dict": return_dict,
             **kwargs,
         }
-        if not _are_texts(x):
+        if not are_texts(x):
             self._check_ids(x)
             return super().evaluate(
                 x,
@@ -212,7 +214,7 @@ class ReadsTexts:
             ValueError: as `fit`.
         """
         more = {"verbose": verbose, "steps": steps, "callbacks": callbacks}
-        if not _are_texts(x):
+        if not are_texts(x):
             self._check_ids(x)
             return super().predict(x, batch_size=batch_size, **more)
         # Which rows the first batches hold is the caller's to say.
@@ -235,7 +237,7 @@ class ReadsTexts:
         Raises:
             ValueError: as `fit`.
         """
-        if _are_texts(x):
+        if are_texts(x):
             x = self.preprocess(x)
             if not len(next(iter(x.values()))):
                 raise ValueError("Expected at least one text. Received: none")
@@ -305,8 +307,6 @@ class ReadsTexts:
             ValueError: if the model has no preprocessor, or if `texts` is
                 one string, or holds anything but strings, or pairs of them.
         """
-        from keras_selfattn.text.columns import rows_of
-
         check_preprocessor(self)
         rows = list(rows_of(texts, self.sides))
         columns = [rows] if len(self.sides) == 1 else zip(*rows, strict=True)
@@ -327,7 +327,7 @@ class ReadsTexts:
 
     def _validation(self, data, batch_size, folder):
         texts, labels, weights = _unpacked(data)
-        if data is None or not _are_texts(texts):
+        if data is None or not are_texts(texts):
             return data
         corpus = encode(self, folder, texts, labels, weights)
         return corpus.batches(batch_size or _BATCH_SIZE)
@@ -360,13 +360,6 @@ class ReadsTexts:
                     f"vocabulary of {size}. Received: "
                     f"{least if least < 0 else most}"
                 )
-
-
-def _are_texts(data):
-    # TensorFlow Text is of no use to who has ids.
-    from keras_selfattn.text.columns import are_texts
-
-    return are_texts(data)
 
 
 def _folder():
