@@ -171,14 +171,16 @@ class AlignmentExplanation(PairExplanation):
                 )
 
     def matrices(self):
-        """Yield each table of weights as `(name, looking, looked, weights)`.
+        """Yield each table of weights as `(title, looking, looked, weights)`.
 
         `weights` has a row for each word of the sentence that looks and a
         column for each word of the sentence looked at; rows sum to 1.
         """
         sides = list(self.sides().items())
         for (name, side), (other, looked) in (sides, sides[::-1]):
-            yield f"{name} → {other}", side, looked, looked.scores
+            title = f"The {name} (rows) looks at the {other} (columns)"
+            yield title, side, looked, looked.scores
         for name, side in sides:
             if side.intra_scores is not None:
-                yield f"within the {name}", side, side, side.intra_scores
+                title = f"The {name} (rows) looks at itself (columns)"
+                yield title, side, side, side.intra_scores

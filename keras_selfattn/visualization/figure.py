@@ -1,15 +1,22 @@
 """Explanations as matplotlib figures."""
 
+import textwrap
 from typing import NamedTuple
 
+import matplotlib
 import numpy as np
 from matplotlib import font_manager
+from matplotlib.colors import BoundaryNorm
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
-from keras_selfattn.visualization.formatting import full_shade
+from keras_selfattn.visualization import shading
 
 WORDS_A_PANEL = 40
-GROUPS = 24
+FEATURES_HEIGHT = 2.0
+TITLE_CHARS_AN_INCH = 11
+FRAME = {"fill": False, "edgecolor": "silver", "linewidth": 0.8}
 # Matplotlib falls back from one family to the next for a missing letter.
 FAMILIES = (
     "DejaVu Sans",
@@ -36,14 +43,17 @@ class Map(NamedTuple):
     names: list = ()
     has_overall: bool = False
     shows_words: bool = True
+    row_height: float = 0.22
 
 
 def views(prediction):
     """List of the maps of a prediction."""
     if not prediction.has_heads:
         return [
-            Map(name, looked.words, weights, looking.words)
-            for name, looking, looked, weights in prediction.matrices()
+            Map(
+                f"{title}; {shading.ROWS}", looked.words, weights, looking.words
+            )
+            for title, looking, looked, weights in prediction.matrices()
         ]
     return [
         Map(
@@ -66,78 +76,111 @@ def feature_views(prediction):
                 "Expected a model that weighs each feature by itself. "
                 "Received: one weight a word in each head"
             )
-        heads = side.feature_groups(GROUPS)
-        for head, groups in enumerate(heads, start=1):
+        size = side.features.shape[-1]
+        heads = side.feature_groups(size)
+        for head, features in enumerate(heads, start=1):
             title = f"{name}, head {head}" if name else f"head {head}"
-            title += f": {side.features.shape[-1]} features"
+            title += f": {size} features, one a row"
             # The words stand below the last head, for all of them.
             last = head == len(heads) or len(side.tokens) > WORDS_A_PANEL
-            maps.append(Map(title, side.words, groups.T, shows_words=last))
+            maps.append(
+                Map(
+                    title,
+                    side.words,
+                    features.T,
+                    shows_words=last,
+                    row_height=FEATURES_HEIGHT / size,
+                )
+            )
     return maps
 
 
-def draw(maps, row_height=0.22):
-    """A figure of maps, one below the other, on one scale.
+def draw(maps):
+    """A figure of maps, one below the other, on the scale of `shading`.
 
     Args:
         maps: List of `Map`.
-        row_height: Float, the height of a row in inches.
     """
     installed = set(font_manager.get_font_names())
     families = [name for name in FAMILIES if name in installed]
-    full = max(full_shade(part.weights).max() for part in maps)
     widest = min(max(len(part.words) for part in maps), WORDS_A_PANEL)
+    width = 2.5 + 0.3 * widest
     panels = [
         (part, start)
         for part in maps
         for start in range(0, len(part.words), WORDS_A_PANEL)
     ]
+    bodies = [part.row_height * len(part.weights) for part, _ in panels]
+    titles = [_title(part, start, width) for part, start in panels]
     heights = [
-        0.2
-        + 0.25 * bool(part.title)
-        + 1.0 * part.shows_words
-        + row_height * len(part.weights)
-        for part, _ in panels
+        0.2 + 0.2 * len(title.splitlines()) + 1.0 * part.shows_words + body
+        for (part, _), title, body in zip(panels, titles, bodies, strict=True)
     ]
     figure = Figure(
-        figsize=(2.0 + 0.3 * widest, sum(heights)), layout="constrained"
+        # The key needs its room, however few the rows.
+        figsize=(width, max(sum(heights), 2.0)),
+        layout="constrained",
     )
-    axes = figure.subplots(
-        len(panels),
-        1,
-        squeeze=False,
-        height_ratios=[len(part.weights) for part, _ in panels],
-    )[:, 0]
-    for axis, (part, start) in zip(axes, panels, strict=True):
-        image = _panel(axis, part, start, full, families)
+    axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=bodies)[
+        :, 0
+    ]
+    for axis, (part, start), title in zip(axes, panels, titles, strict=True):
+        image = _panel(axis, part, start, title, families)
         # Words are as wide in a short panel as in a long one.
         axis.set_xlim(-0.5, widest - 0.5)
-    figure.colorbar(
-        image,
-        ax=list(axes),
-        label="weight",
-        pad=0.01,
-        aspect=15,
-        shrink=1 / len(panels),
-        anchor=(0.0, 1.0),
-    )
+    _key(figure, image, list(axes), sum(heights))
     return figure
 
 
-def _panel(axis, part, start, full, families):
-    words = part.words[start : start + WORDS_A_PANEL]
-    image = axis.imshow(
-        part.weights[:, start : start + WORDS_A_PANEL],
-        aspect="auto",
-        cmap="Blues",
-        vmin=0.0,
-        vmax=full,
+def _title(part, start, width):
+    if start:
+        return ""
+    return textwrap.fill(part.title, round(width * TITLE_CHARS_AN_INCH))
+
+
+def _key(figure, image, axes, height):
+    key = figure.colorbar(
+        image,
+        ax=axes,
+        label=f"weight, {shading.UNIT}",
+        pad=0.01,
+        aspect=15,
+        shrink=min(1.0, 2.0 / height),
+        anchor=(0.0, 1.0),
+        spacing="uniform",
+        extendfrac="auto",
     )
+    key.set_ticks(shading.STEPS, labels=[f"{step}×" for step in shading.STEPS])
+
+
+def _scale():
+    """The colors of the levels, and where each begins."""
+    count = len(shading.STEPS)
+    blues = matplotlib.colormaps["Blues"](np.linspace(0, 0.9, count + 1))
+    colors = ListedColormap(["white", *blues[1:]])
+    norm = BoundaryNorm([0, *shading.STEPS], count + 1, extend="max")
+    return {"cmap": colors, "norm": norm}
+
+
+def _panel(axis, part, start, title, families):
+    words = part.words[start : start + WORDS_A_PANEL]
+    shares = shading.even_shares(part.weights, len(part.words))
+    image = axis.imshow(
+        shares[:, start : start + WORDS_A_PANEL],
+        aspect="auto",
+        # Smoothed, rows of little height would mix their steps.
+        interpolation="nearest",
+        **_scale(),
+    )
+    # The room beside a short text is no part of its map.
+    axis.spines[:].set_visible(False)
+    rows = len(part.weights)
+    axis.add_patch(Rectangle((-0.5, -0.5), len(words), rows, **FRAME))
     if part.has_overall:
-        axis.axhline(0.5, color="white", linewidth=3)
+        axis.add_patch(Rectangle((-0.5, -0.5), len(words), 1, **FRAME))
         axis.set_ylabel("head")
-    if part.title and not start:
-        axis.set_title(part.title, loc="left", fontsize="medium")
+    if title:
+        axis.set_title(title, loc="left", fontsize="medium")
     if part.shows_words:
         axis.set_xticks(
             range(len(words)),
@@ -152,8 +195,6 @@ def _panel(axis, part, start, full, families):
     axis.set_yticks(
         range(len(part.names)), _plain(part.names), fontfamily=families
     )
-    # The room beside a short text is no part of its map.
-    axis.spines[:].set_visible(False)
     return image
 
 

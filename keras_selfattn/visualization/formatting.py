@@ -3,8 +3,6 @@
 import html
 import unicodedata
 
-import numpy as np
-
 
 def clean(text):
     """The text with line ends as `\\n` and other controls replaced.
@@ -27,26 +25,20 @@ def escape(text):
 
 
 def percent(weight):
-    """A weight in percent, blank where that rounds to nothing."""
-    return f"{weight:.0%}" if weight >= 0.005 else ""
-
-
-def full_shade(rows):
-    """The weight that gets the full shade, row by row.
-
-    It is the row's largest, but at least three times an even share, so that
-    attention that is spread evenly doesn't look strong.
-
-    Args:
-        rows: Array of shape `(..., n)`.
-
-    Returns:
-        Array of shape `(...,)`.
+    """A weight in percent, with more decimals where it is small.
 
     Example:
 
-    >>> full_shade([[0.25, 0.25, 0.25, 0.25], [0.0, 0.9, 0.1, 0.0]])
-    array([0.75, 0.9 ])
+    >>> percent(0.123), percent(0.0123), percent(0.00123), percent(0.0001)
+    ('12%', '1.2%', '0.12%', 'under 0.05%')
     """
-    rows = np.asarray(rows)
-    return np.maximum(rows.max(axis=-1), min(1.0, 3.0 / rows.shape[-1]))
+    if 0 < weight < 0.0005:
+        return "under 0.05%"
+    if weight == 0 or weight >= 0.0995:
+        return f"{weight:.0%}"
+    return f"{weight:.1%}" if weight >= 0.00995 else f"{weight:.2%}"
+
+
+def cell(weight):
+    """A weight in percent as tables show it: blank under 0.05%."""
+    return percent(weight) if weight >= 0.0005 else ""

@@ -2,20 +2,23 @@
 
 import numpy as np
 
+from keras_selfattn.visualization import shading
+from keras_selfattn.visualization.formatting import cell
 from keras_selfattn.visualization.formatting import escape
-from keras_selfattn.visualization.formatting import full_shade
 from keras_selfattn.visualization.formatting import percent
 
 # The color is translucent, so that text keeps its contrast in light and dark
 # themes.
 SHADE = "background:rgb(31 111 200 / {:.2f})"
+DARKEST = 0.6
+SOFT = "opacity:.7;font-size:90%"
 UPRIGHT = "writing-mode:vertical-rl;transform:rotate(180deg)"
 GROUPS = 12
 
 
 def fragment(prediction):
     """The HTML of `Prediction._repr_html_`."""
-    parts = [f"<div>{_verdict(prediction)}</div>"]
+    parts = [f"<div>{_verdict(prediction)}</div>", _legend()]
     for name, side in prediction.sides().items():
         if name:
             parts.append(f'<div style="opacity:.7">{name}</div>')
@@ -29,37 +32,47 @@ def fragment(prediction):
     return f"<div>{''.join(parts)}</div>"
 
 
+def _legend():
+    steps = " ".join(
+        f'<span style="{_shade(level)};padding:0 .5em">{step}</span>'
+        for level, step in enumerate(shading.STEPS, start=1)
+    )
+    return f'<div style="{SOFT}">{steps} or more {shading.UNIT}</div>'
+
+
 def _text(sentence):
     weights = sentence.overall
-    full = full_shade(weights)
+    levels = shading.levels(weights, len(weights))
     text = "".join(
-        f"{escape(gap)}{_mark(word, weight, full)}"
-        for (gap, word), weight in zip(sentence.pieces(), weights, strict=True)
+        f"{escape(gap)}{_mark(word, weight, level)}"
+        for (gap, word), weight, level in zip(
+            sentence.pieces(), weights, levels, strict=True
+        )
     )
     if sentence.unread:
         text += (
             ' <span style="opacity:.6" title="not read by the model">'
             f"{escape(sentence.unread)}</span>"
         )
+    note = shading.note(weights)
     return (
         f'<p dir="{sentence.direction}" style="line-height:1.8;'
         "margin:.2em 0 .5em;max-width:70ch;"
         f'white-space:pre-line">{text}</p>'
+        + (f'<div style="{SOFT}">{note}</div>' if note else "")
     )
 
 
 def _heads(sentence):
-    weights = sentence.overall
     order = sentence.head_order()
-    columns = np.vstack([weights, sentence.scores[order]])
-    fulls = full_shade(columns)
-    rows = ["".join(map(_cell, row, fulls)) for row in columns.T]
+    columns = np.vstack([sentence.overall, sentence.scores[order]])
+    words = len(sentence.tokens)
     return _table(
-        f"{len(weights)} words × {len(order)} heads, overlap "
-        f"{sentence.overlap:.2f}, penalty {sentence.penalty:.2f}",
+        f"{words} words × {len(order)} heads, overlap "
+        f"{percent(sentence.overlap)}, penalty {sentence.penalty:.2f}",
         "<th>overall</th>" + "".join(f"<th>{i + 1}</th>" for i in order),
         sentence.words,
-        rows,
+        ["".join(_cells(row, words)) for row in columns.T],
     )
 
 
@@ -67,17 +80,19 @@ def _features(sentence):
     groups = sentence.feature_groups(GROUPS)
     order = sentence.head_order()
     size = groups.shape[-1]
-    fulls = full_shade(groups.swapaxes(1, 2)).max(axis=-1)
+    words = len(sentence.tokens)
+    levels = shading.levels(groups, words)
     rows = [
         "".join(
-            _shaded(weight, fulls[head])
+            f'<td style="{_shade(levels[head, i, group])};padding:4px" '
+            f'title="{percent(groups[head, i, group])}"></td>'
             for head in order
-            for weight in groups[head, i]
+            for group in range(size)
         )
-        for i in range(len(sentence.tokens))
+        for i in range(words)
     ]
     return _table(
-        f"{len(rows)} words × {sentence.features.shape[-1]} features, in "
+        f"{words} words × {sentence.features.shape[-1]} features, in "
         f"{size} groups a head of those that weigh the same word most",
         "".join(f'<th colspan="{size}">{i + 1}</th>' for i in order),
         sentence.words,
@@ -85,18 +100,13 @@ def _features(sentence):
     )
 
 
-def _matrix(name, looking, looked, weights):
+def _matrix(title, looking, looked, weights):
     head = "".join(
         f'<th><div dir="auto" style="{UPRIGHT}">{escape(word)}</div></th>'
         for word in looked.words
     )
-    rows = [
-        "".join(_cell(weight, full) for weight in row)
-        for row, full in zip(weights, full_shade(weights), strict=True)
-    ]
-    return _table(
-        f"{name}: where each word of a line looks", head, looking.words, rows
-    )
+    rows = ["".join(_cells(row, len(row))) for row in weights]
+    return _table(f"{title}; {shading.ROWS}", head, looking.words, rows)
 
 
 def _table(summary, head, words, rows):
@@ -113,22 +123,24 @@ def _table(summary, head, words, rows):
     )
 
 
-def _mark(word, weight, full):
-    shade = SHADE.format(0.6 * weight / full)
+def _shade(level):
+    return SHADE.format(DARKEST * level / len(shading.STEPS))
+
+
+def _mark(word, weight, level):
     return (
-        f'<span style="{shade};border-radius:3px" '
-        f'title="{weight:.1%}">{escape(word)}</span>'
+        f'<span style="{_shade(level)};border-radius:3px" '
+        f'title="{percent(weight)}">{escape(word)}</span>'
     )
 
 
-def _cell(weight, full):
-    shade = SHADE.format(0.6 * weight / full)
-    return f'<td style="{shade};text-align:end">{percent(weight)}</td>'
-
-
-def _shaded(weight, full):
-    shade = SHADE.format(0.6 * weight / full)
-    return f'<td style="{shade};padding:4px" title="{weight:.1%}"></td>'
+def _cells(weights, words):
+    for weight, level in zip(
+        weights, shading.levels(weights, words), strict=True
+    ):
+        yield (
+            f'<td style="{_shade(level)};text-align:end">{cell(weight)}</td>'
+        )
 
 
 def _verdict(explanation):

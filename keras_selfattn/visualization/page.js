@@ -15,22 +15,32 @@
     if (text !== undefined) element.textContent = text;
     return element;
   };
-  const percent = (x) => (x >= 0.0995 ? Math.round(100 * x).toString()
-    : (100 * x).toFixed(1)) + "%";
+  // As formatting.py writes them.
+  const percent = (x) => (x > 0 && x < 0.0005 ? "under 0.05%"
+    : (100 * x).toFixed(x === 0 || x >= 0.0995 ? 0 : x >= 0.00995 ? 1 : 2)
+      + "%");
+  const brief = (x) => (x < 0.0005 ? "" : percent(x));
   // Without heads the words of one sentence weigh those of the other.
   const hasHeads = Boolean(document.querySelector("[role=radiogroup]"));
   const short = (x) => (x >= 100 ? x.toFixed(0) : String(+x.toPrecision(3)));
   const rowName = (r) => (r ? "head " + r : "overall");
   const numbers = (text) => text.split(" ").map(Number);
 
-  // Weights of rows of a text's words, each a character: see page.py. The
-  // full shade is that of formatting.py.
+  // The scale of shading.py.
+  const steps = numbers($("scale").dataset.steps);
+  const shares = (weight, words) => Math.round(100 * weight * words) / 100;
+  const level = (weight, words) =>
+    steps.filter((step) => shares(weight, words) >= step).length;
+
+  // Weights of rows of a text's words, each two characters: see page.py.
   const decode = (largest, weights, words) => {
-    const n = weights.length / largest.length;
-    const full = largest.map((x) => Math.max(x, Math.min(1, 3 / words)));
-    const weight = (r, i) => (weights.charCodeAt(r * n + i) - 63) / 63
-      * largest[r];
-    return { largest, weight, share: (r, i) => weight(r, i) / full[r] };
+    const n = weights.length / 2 / largest.length;
+    const digit = (k) => weights.charCodeAt(k) - 63;
+    const weight = (r, i) => {
+      const k = 2 * (r * n + i);
+      return (64 * digit(k) + digit(k + 1)) / 4095 * largest[r];
+    };
+    return { largest, weight, level: (r, i) => level(weight(r, i), words) };
   };
 
   // A card's texts, read when it first comes near the screen.
@@ -73,16 +83,22 @@
       parts.append(rest);
     }
     place.replaceChildren(parts);
-    return { n, words, place, data, row: null,
+    const note = make("p", "note",
+      $("scale").dataset.note.replace("{}", percent(1 / n)));
+    place.after(note);
+    return { n, words, place, data, note, row: null,
       ...decode(numbers(data.largest), data.weights, n) };
   };
 
+  const tint = (element, tone) =>
+    element.style.setProperty("--w", String(tone / steps.length));
   // Row r of the weights of a text; no row leaves it plain.
   const paint = (item, r) => {
     if (item.row === r) return;
     item.row = r;
-    item.words.forEach((word, i) => word.style.setProperty("--w",
-      r < 0 ? "0" : item.share(r, i).toFixed(3)));
+    const levels = item.words.map((_, i) => (r < 0 ? 0 : item.level(r, i)));
+    item.words.forEach((word, i) => tint(word, levels[i]));
+    item.note.hidden = r < 0 || item.n === 1 || levels.some(Boolean);
   };
   const shade = (card) => read(card).forEach((item) => paint(item, row));
 
@@ -144,16 +160,15 @@
     cell.append(inner);
     top.append(cell);
   };
-  const shaded = (share, text, title) => {
+  const shaded = (tone, text, title) => {
     const cell = make("td", "w", text);
-    cell.style.setProperty("--w", share.toFixed(3));
+    tint(cell, tone);
     cell.title = title;
     return cell;
   };
-  const whole = (weight) => (weight < 0.005 ? "" : Math.round(100 * weight));
 
   const headTable = (item) => {
-    const overlap = numbers(item.data.overlap).map((x) => 100 * x);
+    const overlap = numbers(item.data.overlap);
     const penalty = numbers(item.data.penalty);
     const sum = (all) => all.reduce((a, b) => a + b, 0);
     const { scroll, top, body } = scrolled("Weights, words by heads");
@@ -166,26 +181,26 @@
       const tr = line(body, word.textContent);
       item.largest.forEach((_, r) => {
         const weight = item.weight(r, i);
-        tr.append(shaded(item.share(r, i), whole(weight),
+        tr.append(shaded(item.level(r, i), brief(weight),
           `${word.textContent}, ${rowName(r)}: ${percent(weight)}`));
       });
     });
     const foot = scroll.firstChild.createTFoot();
-    const measure = (name, all, values) => {
+    const measure = (name, show, all, values) => {
       const tr = foot.insertRow();
       tr.append(make("th", "", name));
       for (const x of [all, ...values])
-        tr.append(make("td", "", short(x)));
+        tr.append(make("td", "", show(x)));
     };
-    measure("overlap %", sum(overlap) / overlap.length, overlap);
-    measure("penalty", sum(penalty), penalty);
-    return [make("p", "note", "Weights in per cent"), scroll];
+    measure("overlap", percent, sum(overlap) / overlap.length, overlap);
+    measure("penalty", short, sum(penalty), penalty);
+    return [scroll];
   };
 
   const featureTables = (item) => {
     const largest = numbers(item.data.groupsLargest);
-    const { share, weight } = decode(largest, item.data.groups, item.n);
-    const groups = item.data.groups.length / largest.length / item.n;
+    const { level, weight } = decode(largest, item.data.groups, item.n);
+    const groups = item.data.groups.length / 2 / largest.length / item.n;
     const parts = [make("p", "note", `Words × ${item.data.features
     } features of each head, in ${groups} groups of features that weigh the `
       + "same word most.")];
@@ -198,7 +213,7 @@
       item.words.forEach((word, i) => {
         const tr = line(body, word.textContent);
         for (let g = 0; g < groups; g++)
-          tr.append(shaded(share(h, i * groups + g), "",
+          tr.append(shaded(level(h, i * groups + g), "",
             `${word.textContent}: ${percent(weight(h, i * groups + g))}`));
       });
       scroll.classList.add("features");
@@ -215,19 +230,19 @@
       const tr = line(body, word.textContent);
       to.words.forEach((other, j) => {
         const weight = rows.weight(i, j);
-        tr.append(shaded(rows.share(i, j), whole(weight), `${word.textContent
+        tr.append(shaded(rows.level(i, j), brief(weight), `${word.textContent
         } → ${other.textContent}: ${percent(weight)}`));
       });
     });
-    return [make("p", "note", name + ", in per cent"), scroll];
+    return [make("p", "note", `${name}; each row adds up to 100%`), scroll];
   };
   const alignments = (items) => [
-    ...items.flatMap((from) => matrix(`Where each word of the ${
-      from.data.name} (lines) looks in the ${from.other.data.name}`,
-    from, from.other, { share: (i, j) => from.other.share(i + 1, j),
+    ...items.flatMap((from) => matrix(`The ${from.data.name
+    } (rows) looks at the ${from.other.data.name} (columns)`,
+    from, from.other, { level: (i, j) => from.other.level(i + 1, j),
       weight: (i, j) => from.other.weight(i + 1, j) })),
     ...items.filter((item) => item.data.within).flatMap((item) => matrix(
-      `Where each word of the ${item.data.name} (lines) looks within it`,
+      `The ${item.data.name} (rows) looks at itself (columns)`,
       item, item,
       decode(numbers(item.data.withinLargest), item.data.within, item.n))),
   ];

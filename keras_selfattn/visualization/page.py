@@ -11,15 +11,17 @@ import numpy as np
 
 from keras_selfattn.files import replaced_file
 from keras_selfattn.visualization import alignment
+from keras_selfattn.visualization import shading
 from keras_selfattn.visualization.formatting import clean
 from keras_selfattn.visualization.formatting import escape
 from keras_selfattn.visualization.totals import Totals
 
-# A weight is written as one character, from "?" for 0 to "~" for the largest
-# of its row: a tenth of what JSON would take, and quick to read.
-STEPS = 63
+# A weight is written as two digits in base 64, from "?" to "~", up to
+# `LARGEST` for the largest of its row: a fifth of what JSON would take, and
+# quick to read.
+LARGEST = 64 * 64 - 1
 FIRST = ord("?")
-GROUPS = 24
+GROUPS = 12
 
 
 def write_html(explanations, path, title="What the model looked at"):
@@ -122,6 +124,7 @@ def _top(title, labels, heads, first):
         hint=_hint(first, heads),
         picker=_head_picker(heads) if heads else _LOOK,
         policy=policy,
+        scale=_SCALE,
         style=style,
         title=escape(title),
     )
@@ -132,12 +135,26 @@ _LOOK = (
     "</span>"
 )
 
+_SCALE = (
+    '<span class="scale" id="scale" data-steps="'
+    f'{" ".join(map(str, shading.STEPS))}" '
+    f'data-note="{shading.plain_note("{}")}">'
+    + "".join(
+        f'<i class="w s{level}">{step}</i>'
+        for level, step in enumerate(shading.STEPS, start=1)
+    )
+    + f" or more {shading.UNIT}</span>"
+)
+
 
 def _hint(first, heads):
     """What a reader must know before the texts."""
     lookers = "model" if heads else "words of the other sentence"
     parts = [
-        f"The stronger a word is shaded, the more the {lookers} looked at it."
+        f"The stronger a word is shaded, the more the {lookers} looked at it: "
+        "the key counts even shares, and what has less than "
+        f"{shading.STEPS[0]} of them stays plain. An even share is 100% "
+        "divided by the number of words."
     ]
     if heads > 1:
         parts.append(
@@ -222,11 +239,14 @@ def _text(name, side, has_heads):
 
 
 def _encoded(rows):
-    """The largest weight of each row, and each weight as a character."""
+    """The largest weight of each row, and each weight as two characters."""
     largest = rows.max(axis=1, keepdims=True)
     shares = rows / np.where(largest > 0, largest, 1.0)
-    weights = np.rint(shares * STEPS).astype(np.uint8) + np.uint8(FIRST)
-    return _short(largest[:, 0]), weights.tobytes().decode("ascii")
+    weights = np.rint(shares * LARGEST).astype(int)
+    digits = np.stack(np.divmod(weights, 64), axis=-1).astype(np.uint8)
+    return _short(largest[:, 0]), (digits + np.uint8(FIRST)).tobytes().decode(
+        "ascii"
+    )
 
 
 def _attributes(data):

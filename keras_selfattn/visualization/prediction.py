@@ -106,7 +106,8 @@ class Prediction:
 
         A map of heads has the overall weight as its first row; an alignment
         has the looking words as rows and the words looked at as columns.
-        Long texts go on in further panels below.
+        Long texts go on in further panels below. Colors are multiples of an
+        even share, the same in all figures.
         """
         from keras_selfattn.visualization import figure
 
@@ -115,12 +116,12 @@ class Prediction:
     def feature_figure(self):
         """A `matplotlib.figure.Figure` with a map, features × words, a head.
 
-        The features of a head are ordered by the word that they weigh most
-        and averaged in small groups.
+        Each feature has a row. Those of a head are ordered by the word that
+        they weigh most, as their own order means nothing.
 
         Raises:
             ValueError: if the model does not weigh features by themselves.
         """
         from keras_selfattn.visualization import figure
 
-        return figure.draw(figure.feature_views(self), row_height=0.06)
+        return figure.draw(figure.feature_views(self))

@@ -1,29 +1,28 @@
 """Explanations in a terminal."""
 
 import dataclasses
-import math
 import unicodedata
 
 from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from keras_selfattn.visualization import shading
+from keras_selfattn.visualization.formatting import cell
 from keras_selfattn.visualization.formatting import clean
-from keras_selfattn.visualization.formatting import full_shade
 from keras_selfattn.visualization.formatting import percent
 
 # From gray to orange at about one lightness, so that black letters can be
 # read, and the order seen, on dark and light terminals and by color-blind
 # readers.
 SHADES = ("#aba59c", "#bda57f", "#cda45f", "#dba23f", "#ee9a12")
-# Without color the lightest shade has no mark: there would be one a word.
-BLOCKS = ("", "▂", "▄", "▆", "█")
-DIGITS = ("", "1", "2", "3", "4")
+BLOCKS = "▁▂▄▆█"
+DIGITS = "12345"
 LEFT_TO_RIGHT = "\u200e"
 WORDS = 24
 WORD_CELLS = 20
 HEAD_CELLS = 5
-BAR_CELLS = 10
+BAR_CELLS = 8
 COLUMN_CELLS = 7
 GROUPS = 12
 
@@ -40,15 +39,14 @@ def lines(prediction, console, options):
         if name:
             yield Text(f"{name}:", "bold")
         yield screen.words(side)
-        yield screen.legend(side, prediction.has_heads)
+        yield from screen.legend(side, prediction.has_heads)
         if prediction.has_heads:
             yield from screen.heads(side)
         if side.features is not None:
             yield from screen.features(side)
     if not prediction.has_heads:
-        for name, *view in prediction.matrices():
-            title = name if screen.unicode else name.replace("→", "to")
-            yield Text(f"{title}: each row sums to 100%", "bold")
+        for title, *view in prediction.matrices():
+            yield Text(f"{title}; {shading.ROWS}", "bold")
             yield from screen.matrix(*view)
 
 
@@ -83,11 +81,9 @@ class _Screen:
 
     def words(self, sentence):
         """The text, its words shaded by their overall weight."""
-        weights = sentence.overall
-        full = full_shade(weights)
+        levels = shading.levels(sentence.overall, len(sentence.tokens))
         line = Text()
-        for (gap, word), weight in zip(sentence.pieces(), weights, strict=True):
-            level = _level(weight, full)
+        for (gap, word), level in zip(sentence.pieces(), levels, strict=True):
             line.append(" " if "\n" in gap else gap)
             line.append(word, _style(level) if self.colored else "")
             if level and not self.colored:
@@ -99,32 +95,40 @@ class _Screen:
 
     def legend(self, sentence, has_heads):
         """What the shades stand for, and how the heads differ."""
+        note = self._text(shading.note(sentence.overall))
+        if note:
+            yield Text(note, "dim")
         line = Text("overall weight: ", "dim")
-        if self.colored:
-            for level in range(1, len(SHADES) + 1):
-                line.append("  ", _style(level))
-            line.append(" up to ")
-        else:
-            marks = self.marks
-            line.append(f"{''.join(marks)} after a word, {marks[-1]} = ")
-        line.append(f"{full_shade(sentence.overall):.1%}")
+        for level, step in enumerate(shading.STEPS, start=1):
+            if self.colored:
+                line.append(f" {step} ", _style(level))
+            else:
+                line.append(f"{self.marks[level - 1]}{step}")
+            line.append(" ")
+        share = percent(1 / len(sentence.tokens))
+        line.append(f"{self._text(shading.UNIT)} ({share}) or more")
+        yield line
         if has_heads:
-            dot = " · " if self.unicode else ", "
-            line.append(f"{dot}overlap {sentence.overlap:.2f}")
-            line.append(f"{dot}penalty {sentence.penalty:.2f}")
-        return line
+            measures = (
+                f"overlap {percent(sentence.overlap)}, "
+                f"penalty {sentence.penalty:.2f}"
+            )
+            yield Text(f"heads: {measures}", "dim")
+
+    def _text(self, text):
+        return text if self.unicode else text.replace("×", "x")
 
     def heads(self, sentence):
         """A table of the weights, words × heads."""
         words = sentence.words
         overall = sentence.overall
-        fulls = full_shade(sentence.scores)
+        levels = shading.levels(sentence.scores, len(words))
         kept = _most(_peaks(sentence), WORDS)
         table, cells = self._table(words, kept)
         order = sentence.head_order()
-        room = self.width - cells - BAR_CELLS - 15
+        room = self.width - cells - BAR_CELLS - 16
         heads = order[: max(room // (HEAD_CELLS + 1), 1)]
-        table.add_column("overall", width=BAR_CELLS + 5, no_wrap=True)
+        table.add_column("overall", width=BAR_CELLS + 6, no_wrap=True)
         for head in heads:
             table.add_column(
                 f"h{head + 1}", width=HEAD_CELLS, justify="right", no_wrap=True
@@ -133,9 +137,9 @@ class _Screen:
             table.add_row(
                 str(i + 1),
                 _word(words[i]),
-                self._bar(overall[i], full_shade(overall)),
+                self._bar(overall[i], len(words)),
                 *(
-                    self._cell(sentence.scores[head, i], fulls[head])
+                    self._cell(sentence.scores[head, i], levels[head, i])
                     for head in heads
                 ),
             )
@@ -154,13 +158,11 @@ class _Screen:
         order = sentence.head_order()
         room = self.width - cells - 5
         heads = order[: max(room // (max(size, 3) + 1), 1)]
-        fulls = full_shade(groups.swapaxes(1, 2)).max(axis=-1)
+        levels = shading.levels(groups, len(words))
         for head in heads:
             table.add_column(f"h{head + 1}", width=max(size, 3), no_wrap=True)
         for i in kept:
-            shades = [
-                self._shades(groups[head, i], fulls[head]) for head in heads
-            ]
+            shades = [self._shades(levels[head, i]) for head in heads]
             table.add_row(str(i + 1), _word(words[i]), *shades)
         yield table
         caption = (
@@ -173,7 +175,7 @@ class _Screen:
     def matrix(self, looking, looked, weights):
         """A table of how the words of one sentence look at another's."""
         rows, columns = looking.words, looked.words
-        fulls = full_shade(weights)
+        levels = shading.levels(weights, len(columns))
         kept = _most(weights.max(axis=1), WORDS)
         table, cells = self._table(rows, kept)
         room = max((self.width - cells - 5) // (COLUMN_CELLS + 1), 1)
@@ -187,7 +189,7 @@ class _Screen:
                 str(i + 1),
                 _word(rows[i]),
                 *(
-                    self._cell(weights[i, j], fulls[i], COLUMN_CELLS)
+                    self._cell(weights[i, j], levels[i, j], COLUMN_CELLS)
                     for j in shown
                 ),
             )
@@ -218,29 +220,25 @@ class _Screen:
             header, width=cells, no_wrap=True, overflow=overflow, **options
         )
 
-    def _cell(self, weight, full, cells=HEAD_CELLS):
-        style = _style(_level(weight, full)) if self.colored else ""
-        return Text(f"{percent(weight):>{cells}}", style)
+    def _cell(self, weight, level, cells=HEAD_CELLS):
+        return Text(
+            f"{cell(weight):>{cells}}", _style(level) if self.colored else ""
+        )
 
-    def _shades(self, weights, full):
+    def _shades(self, levels):
         line = Text()
-        for weight in weights:
-            level = _level(weight, full)
+        for level in levels:
             if self.colored:
                 line.append(" ", _style(level))
             else:
-                line.append(self.marks[level - 1] or "." if level else " ")
+                line.append(self.marks[level - 1] if level else " ")
         return line
 
-    def _bar(self, weight, full):
-        length = max(math.ceil(BAR_CELLS * weight / full - 0.5), 0)
+    def _bar(self, weight, words):
+        length = round(min(shading.even_shares(weight, words), BAR_CELLS))
         return Text(
-            f"{percent(weight):>4} " + ("█" if self.unicode else "#") * length
+            f"{cell(weight):>5} " + ("█" if self.unicode else "#") * length
         )
-
-
-def _level(weight, full):
-    return round(len(SHADES) * weight / full)
 
 
 def _style(level):

@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from keras_selfattn.visualization.formatting import percent
+
 _ABOUT = (
     "Overlap is the weight that a head shares with another, on average over "
     "the others: 0% where they look at different words, 100% where they do the "
-    "same. Heads of much overlap are redundant. Penalty is the head's part of "
+    "same. Penalty is the head's part of "
     "‖AAᵀ − I‖², which training can keep low: 0 for a head on a single word "
     "that no other head looks at; all heads together have {}. Largest weight "
     "is that of the word the head looks at most. All are means over the texts."
@@ -52,23 +54,25 @@ class Totals:
         if not self.sentences:
             return f"<p>{' · '.join(parts)}</p>"
         measures = {
-            "overlap %": 100 * self.overlap / self.sentences,
-            "penalty": self.penalty / self.sentences,
-            "largest weight %": 100 * self.peak / self.sentences,
+            "overlap": (percent, self.overlap / self.sentences),
+            "penalty": (_three_digits, self.penalty / self.sentences),
+            "largest weight": (percent, self.peak / self.sentences),
         }
-        overlap = measures["overlap %"].mean()
-        parts.append(f"heads overlap by {overlap:.0f}% on average")
+        parts.append(
+            f"overlap of heads {percent(measures['overlap'][1].mean())}"
+        )
+        penalty = _three_digits(self.penalty.sum() / self.sentences)
         numbers = "".join(f"<th>{i + 1}</th>" for i in range(len(self.overlap)))
         rows = "".join(
             f"<tr><th>{name}</th>"
-            + "".join(f"<td>{_three_digits(value)}</td>" for value in values)
+            + "".join(f"<td>{show(value)}</td>" for value in values)
             + "</tr>"
-            for name, values in measures.items()
+            for name, (show, values) in measures.items()
         )
         return (
             f"<p>{' · '.join(parts)}</p><details>"
             "<summary>About the heads</summary><p>"
-            f"{_ABOUT.format(_three_digits(measures['penalty'].sum()))}</p>"
+            f"{_ABOUT.format(penalty)}</p>"
             '<div class="scroll" tabindex="0" role="region" '
             'aria-label="Measures of each head"><table><thead><tr>'
             f"<th>head</th>{numbers}</tr></thead><tbody>{rows}</tbody></table>"

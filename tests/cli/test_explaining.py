@@ -159,7 +159,11 @@ def test_pairs(tmp_path, capsys):
     balanced(text)
     capsys.readouterr()
     assert main(arguments) == 0
-    assert "premise → hypothesis" in capsys.readouterr().out
+    assert (
+        "The premise (rows) looks at the hypothesis" in capsys.readouterr().out
+    )
     typed = ["explain", str(tmp_path / "run"), "--pair", *TEXTS[0]]
     assert main(typed) == 0
-    assert "premise → hypothesis" in capsys.readouterr().out
+    assert (
+        "The premise (rows) looks at the hypothesis" in capsys.readouterr().out
+    )

@@ -15,7 +15,7 @@ def test_rows_are_overall_and_heads():
     (panel,) = seen.figure().axes[:1]
     np.testing.assert_allclose(
         panel.images[0].get_array(),
-        [[0.5, 0.25, 0.25], [1.0, 0, 0], [0, 0.5, 0.5]],
+        [[1.5, 0.75, 0.75], [3.0, 0, 0], [0, 1.5, 1.5]],
     )
     names = [label.get_text() for label in panel.get_yticklabels()]
     assert names == ["overall", "1", "2"]
@@ -37,27 +37,43 @@ def test_siamese_pair():
     assert {axis.get_ylabel() for axis in panels} == {"head"}
     np.testing.assert_allclose(
         panels[1].images[0].get_array(),
-        np.vstack([seen.hypothesis.overall, seen.hypothesis.scores]),
+        2 * np.vstack([seen.hypothesis.overall, seen.hypothesis.scores]),
+        atol=0.006,
     )
 
 
 def test_alignment():
     seen = alignment("a $b$ c", "d e")
     panels = [axis for axis in seen.figure().axes if axis.images]
-    titles = [axis.get_title("left") for axis in panels]
+    titles = [
+        axis.get_title("left").replace("\n", " ").split("; ") for axis in panels
+    ]
+    rows = "each row adds up to 100%"
     assert titles == [
-        "premise → hypothesis",
-        "hypothesis → premise",
-        "within the premise",
-        "within the hypothesis",
+        ["The premise (rows) looks at the hypothesis (columns)", rows],
+        ["The hypothesis (rows) looks at the premise (columns)", rows],
+        ["The premise (rows) looks at itself (columns)", rows],
+        ["The hypothesis (rows) looks at itself (columns)", rows],
     ]
     np.testing.assert_allclose(
-        panels[0].images[0].get_array(), seen.hypothesis.scores
+        panels[0].images[0].get_array(),
+        2 * seen.hypothesis.scores,
+        atol=0.006,
     )
     names = [label.get_text() for label in panels[0].get_yticklabels()]
     assert names == ["a", r"\$b\$", "c"]
     words = [label.get_text() for label in panels[0].get_xticklabels()]
     assert words == ["d", "e"]
+
+
+def test_one_color_for_a_weight_in_all_figures():
+    def color(scores):
+        image = explanation("a b c d", [scores]).figure().axes[0].images[0]
+        return image.cmap(image.norm(image.get_array()))[1]
+
+    sharp, mild = [0.5, 0.5, 0, 0], [0.5, 0.3, 0.1, 0.1]
+    np.testing.assert_array_equal(color(sharp)[0], color(mild)[0])
+    np.testing.assert_array_equal(color(mild)[1:], np.ones((3, 4)))
 
 
 @pytest.mark.parametrize("make", ALL)
@@ -73,9 +89,15 @@ def test_features():
     panels = [
         axis for axis in seen.feature_figure().axes if axis.get_title("left")
     ]
-    assert len(panels) == 2
+    assert [axis.get_title("left") for axis in panels] == [
+        "head 1: 40 features, one a row",
+        "head 2: 40 features, one a row",
+    ]
+    shown = panels[1].images[0].get_array()
+    # All of them, sorted by their word.
     np.testing.assert_allclose(
-        panels[1].images[0].get_array(), seen.feature_groups(24)[1].T
+        shown, 4 * seen.feature_groups(40)[1].T, atol=0.006
     )
+    assert (np.diff(shown.argmax(axis=1)) >= 0).all()
     with pytest.raises(ValueError, match="weighs each feature by itself"):
         pair().feature_figure()

@@ -54,11 +54,11 @@ def test_weights_are_near(tmp_path):
         if attributes.get("class") == "text"
     )
     assert card["data-spans"] == "0 1 1 2 1 1"
-    steps = np.array([ord(c) - 63 for c in card["data-weights"]])
+    digits = np.array([ord(c) - 63 for c in card["data-weights"]])
     largest = np.array([float(x) for x in card["data-largest"].split()])
-    weights = steps.reshape(3, 3) / 63 * largest[:, None]
+    weights = digits.reshape(3, 3, 2) @ [64, 1] / 4095 * largest[:, None]
     expected = np.vstack([seen.overall, seen.scores])
-    np.testing.assert_allclose(weights, expected, atol=0.7 / 126 + 1e-3)
+    np.testing.assert_allclose(weights, expected, atol=2e-4)
 
 
 def test_totals(tmp_path):
@@ -68,7 +68,7 @@ def test_totals(tmp_path):
         explanation(label="bad"),
         explanation(),
     )
-    assert "3 texts · 50.0% right, 1 wrong · heads overlap by 50%" in text
+    assert "3 texts · 50.0% right, 1 wrong · overlap of heads 50%" in text
 
 
 def test_no_texts(tmp_path):
@@ -135,7 +135,7 @@ def test_pages_name_both_sentences(tmp_path):
     text = page(tmp_path, pair(), pair())
     assert text.count(">premise</h2>") == text.count(">hypothesis</h2>")
     assert text.count('class="text"') == 4
-    assert "2 pairs · heads overlap by" in text
+    assert "2 pairs · overlap of heads " in text
 
 
 def test_alignments_have_no_heads(tmp_path):

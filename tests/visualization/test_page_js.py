@@ -14,11 +14,14 @@ from tests.visualization.examples import alignment
 from tests.visualization.examples import explanation
 
 pytestmark = needs_chromium
+NOTHING = "No word stands out: each has less than 1.5× an even share ({})."
 TOOLS = """
 const all = (q) => [...document.querySelectorAll(q)];
 const texts = (q) => all(q).map((x) => x.textContent);
 const shades = (q = "") => all(q + " span.w").map(
   (w) => w.style.getPropertyValue("--w"));
+const notes = (q) => all(q + " > .note").filter((x) => !x.hidden)
+  .map((x) => x.textContent);
 const order = () => all("article").filter((a) => !a.hidden)
   .map((a) => a.id).join(" ");
 const choose = (id, value) => {
@@ -136,9 +139,11 @@ def test_filters_of_labels_need_labels(show):
 
 def test_picking_a_head(show):
     page = show(three())
-    assert page.run("return shades('#t2')") == ["0.583", "0.417"]
+    assert page.run("return shades('#t2')") == ["0", "0"]
+    assert page.run("return notes('#t2')") == [NOTHING.format("50%")]
     page.run("all('#picker button')[2].click()")
-    assert page.run("return shades('#t2')") == ["0.250", "0.750"]
+    assert page.run("return shades('#t2')") == ["0", "0.2"]
+    assert page.run("return notes('#t2')") == []
     assert page.run("return texts('#t2 span.w')") == ["c", "😍"]
     page.run("all('#t2 span.w')[1].focus()")
     assert page.run("return tip()") == "😍 · 75% in head 2"
@@ -150,22 +155,47 @@ def test_measures_of_each_head(show):
     page.run("await opened('#summary')")
     rows = page.run("return all('#summary tbody tr').map((r) => r.innerText)")
     assert [row.split("\t") for row in rows] == [
-        ["overlap %", "25", "25", "0"],
+        ["overlap", "25%", "25%", "0%"],
         ["penalty", "0.25", "0.5", "0"],
-        ["largest weight %", "100", "50", "100"],
+        ["largest weight", "100%", "50%", "100%"],
     ]
     page.run("await opened('#t2')")
     feet = page.run("return all('#t2 tfoot tr').map((r) => r.innerText)")
     assert [row.split("\t") for row in feet] == [
-        ["overlap %", "16.7", "25", "25", "0"],
+        ["overlap", "17%", "25%", "25%", "0%"],
         ["penalty", "0.75", "0.25", "0.5", "0"],
     ]
 
 
-def test_even_attention_is_faint(show):
-    text = "a b c d e f"
-    page = show([explanation(text, np.full((1, 6), 1 / 6))])
-    assert page.run("return shades()") == ["0.333"] * 6
+def test_even_attention_is_told_and_not_painted(show):
+    even = np.full((1, 6), 1 / 6)
+    sharp = [[0.5, 0.1, 0.1, 0.1, 0.1, 0.1]]
+    texts = ["a b c d e f", "g h i j k l"]
+    page = show(map(explanation, texts, [even, sharp]))
+    assert page.run("return shades('#t1')") == ["0"] * 6
+    assert page.run("return notes('article')") == [NOTHING.format("17%")]
+
+
+def test_a_shade_is_the_same_in_every_text(show):
+    # Twice an even share, beside words that have more and that have less.
+    rows = [
+        [0.4, 0.5, 0.1, 0, 0],
+        [0.4, 0.2, 0.2, 0.1, 0.1],
+        [*[0.2, 0.8], *[0] * 8],
+    ]
+    page = show(explanation(" ".join("x" * len(row)), [row]) for row in rows)
+    first = [page.run(f"return shades('#t{i}')[0]") for i in (1, 2, 3)]
+    assert first == ["0.4"] * 3
+    assert page.run("return shades('#t3')[1]") == "1"
+    key = page.run(
+        "return all('#scale i').map((x) => [x.textContent,"
+        "getComputedStyle(x).backgroundColor])"
+    )
+    assert [step for step, _ in key] == ["1.5", "2", "3", "5", "8"]
+    painted = page.run(
+        "return getComputedStyle(all('span.w')[0]).backgroundColor"
+    )
+    assert painted == key[1][1]
 
 
 def test_the_keyboard_reaches_everything(show):
@@ -190,7 +220,7 @@ def test_words_heads_and_tables_by_keyboard(show):
     page.run("all('#picker button')[0].focus()")
     page.browser.press("ArrowRight", "ArrowRight")
     assert page.run("return texts('[aria-checked=true]')") == ["2"]
-    assert page.run("return shades('#t1')") == ["0.250", "0.750"]
+    assert page.run("return shades('#t1')") == ["0", "0.2"]
     page.browser.press("Tab", "Tab")
     assert page.run("return tip()") == "a · 25% in head 2 · most in head 1, 75%"
     page.browser.press("ArrowRight")
@@ -200,8 +230,8 @@ def test_words_heads_and_tables_by_keyboard(show):
     page.browser.press("Home", "Tab", "Enter")
     page.run("await pause()")
     assert page.run("return texts('#t1 td.w')") == [
-        *("58", "75", "25", "75"),
-        *("42", "25", "75", "25"),
+        *("58%", "75%", "25%", "75%"),
+        *("42%", "25%", "75%", "25%"),
     ]
     page.run("document.getElementById('sort').focus()")
     page.browser.press("ArrowDown")
@@ -249,15 +279,11 @@ def test_cards_are_read_when_they_come_near(show):
     assert page.run("return all('#t60 span.w').length") == 0
     page.run("document.getElementById('t60').scrollIntoView(); await pause()")
     page.run("all('#picker button')[3].click()")
-    assert page.run("return shades('#t60').slice(0, 3)") == [
-        "0.016",
-        "0.016",
-        "1.000",
-    ]
+    assert page.run("return shades('#t60').slice(0, 3)") == ["0", "0", "1"]
     # Not near any more, and shaded when it is again.
-    assert page.run("return shades('#t1')[0]") == "1.000"
+    assert page.run("return shades('#t1')[0]") == "1"
     page.run("scrollTo(0, 0); await pause()")
-    assert page.run("return shades('#t1')[0]") == "0.016"
+    assert page.run("return shades('#t1')[0]") == "0"
 
 
 def test_a_word_shows_where_it_looks(show):
@@ -270,10 +296,10 @@ def test_a_word_shows_where_it_looks(show):
         ["x", "y"],
     )
     page = show([seen])
-    overall = ["0.377", "0.625", "1.000", "0.000"]
+    overall = ["0", "0", "0.4", "0"]
     assert page.run("return shades()") == overall
     page.run("all('span.w')[2].focus()")
-    assert page.run("return shades()") == ["0.250", "0.750", "0", "0"]
+    assert page.run("return shades()") == ["0", "0.2", "0", "0"]
     assert page.run("return tip()") == (
         "c looks most at 😍 (75%) · gets 100% of all looks"
     )
@@ -287,21 +313,21 @@ def test_a_word_shows_where_it_looks(show):
     assert page.run("return shades()") == overall
     page.run("await opened('article')")
     assert page.run("return texts('td.w')") == [
-        *("100", "", "100", "", "25", "75", "50", "50"),
-        *("100", "", "", "100"),
+        *("100%", "", "100%", "", "25%", "75%", "50%", "50%"),
+        *("100%", "", "", "100%"),
     ]
     assert page.run("return all('td.w').map((td) => td.title)") == [
         "a → c: 100%",
-        "a → d: 0.0%",
+        "a → d: 0%",
         "😍 → c: 100%",
-        "😍 → d: 0.0%",
+        "😍 → d: 0%",
         "c → a: 25%",
         "c → 😍: 75%",
         "d → a: 50%",
         "d → 😍: 50%",
         "c → c: 100%",
-        "c → d: 0.0%",
-        "d → c: 0.0%",
+        "c → d: 0%",
+        "d → c: 0%",
         "d → d: 100%",
     ]
 
@@ -320,14 +346,14 @@ def test_heads_and_features_of_both_sentences(show):
     )
     page = show([item])
     page.run("all('#picker button')[1].click(); all('span.w')[2].focus()")
-    assert page.run("return shades()") == ["0.500", "0.500", "1.000"]
+    assert page.run("return shades()") == ["0", "0", "0"]
     assert page.run("return tip()") == "c · 100% in head 1"
     page.run("await opened('article')")
     assert page.run("return texts('article summary')") == [
         "All 1 head × 2 + 1 words"
     ]
     titles = page.run("return all('.features td').map((td) => td.title)")
-    assert titles == ["a: 100%", "a: 0.0%", "b: 0.0%", "b: 100%"] + [
+    assert titles == ["a: 100%", "a: 0%", "b: 0%", "b: 100%"] + [
         "c: 100%",
         "c: 100%",
     ]

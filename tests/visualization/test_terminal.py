@@ -26,26 +26,42 @@ def terminal(item, width=80, encoding="utf-8", **arguments):
 def test_both_views():
     text = terminal(explanation(label="bad"))
     assert "Predicted good (75%), WRONG: truly bad" in text
-    # A little more than even, where three times as much is a full block.
-    assert "not▂ bad▂ at▂ all\n" in text
-    assert "█ = 75.0%" in text
-    assert re.search(r"1 not +29% █+ +62%", text)
-    assert "overlap 0.50" in text
+    assert "not bad at all\n" in text
+    assert "▁1.5 ▂2 ▄3 ▆5 █8 × an even share (25%) or more" in text
+    assert re.search(r"1 not +29% █ +62%", text)
+    assert "overlap 50%" in text
+
+
+def test_marks_count_even_shares():
+    scores = [[0.3, 0.4, 0.14, 0.1, 0.06, 0, 0, 0, 0, 0]]
+    text = terminal(explanation("a b c d e f g h i j", scores))
+    assert "a▄ b▄ c d e f g h i j\n" in text
+    assert re.search(r"1 a +30% ███ +30%", text)
+    assert "No word stands out" not in text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_even_weights_are_told(encoding):
+    text = terminal(explanation("a b c", np.ones((1, 3)) / 3), 80, encoding)
+    assert "No word stands out: each has less than 1.5" in text
+    assert "(33%)" in text
 
 
 def test_color_marks_words_by_style():
     arguments = {"force_terminal": True, "color_system": "truecolor"}
-    colored = terminal(explanation(), **arguments)
-    assert "\x1b[38;2;0;0;0;48;2;189;165;127mnot\x1b[0m" in colored
-    assert "not▂" not in colored.replace("\x1b[0m", "")
-    bare = terminal(explanation(), no_color=True, **arguments)
+    seen = explanation("a b", [[0.8, 0.2]])
+    colored = terminal(seen, **arguments)
+    assert "\x1b[38;2;0;0;0;48;2;171;165;156ma\x1b[0m" in colored
+    assert "a▁" not in colored.replace("\x1b[0m", "")
+    bare = terminal(seen, no_color=True, **arguments)
     assert "48;2" not in bare
-    assert "not▂" in bare
+    assert "a▁ b" in bare
 
 
 def test_ascii():
-    text = terminal(explanation(label="good"), encoding="ascii")
-    assert "not1 bad1 at1 all\n" in text
+    seen = explanation("a b c", [[0.0, 0.25, 0.75]], label="good")
+    text = terminal(seen, encoding="ascii")
+    assert "a b c2\n" in text
     assert "##" in text
 
 
@@ -53,7 +69,7 @@ def test_siamese_pair():
     text = terminal(pair(label="neutral"))
     assert "Predicted contradiction (70%), WRONG: truly neutral" in text
     assert "premise:" in text and "hypothesis:" in text
-    assert text.count("overlap 0.") == 2
+    assert text.count("heads: overlap ") == 2
 
 
 def test_alignment():
@@ -66,17 +82,18 @@ def test_alignment():
         )
     )
     assert "overlap" not in text
-    forth, back = text.split("premise → hypothesis")[1].split(
-        "hypothesis → premise"
+    forth, back = text.split("The premise (rows)")[1].split(
+        "The hypothesis (rows)"
     )
     assert [line.split() for line in forth.splitlines()[1:4]] == [
         ["#", "word", "c"],
         ["1", "a", "100%"],
         ["2", "b", "100%"],
     ]
+    assert "at the hypothesis (columns); each row adds up to 100%\n" in forth
     assert "25%" in back and "75%" in back
-    assert "within" not in text
-    assert "within the premise" in terminal(alignment())
+    assert "itself" not in text
+    assert "The premise (rows) looks at itself" in terminal(alignment())
 
 
 def test_features():
