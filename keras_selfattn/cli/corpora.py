@@ -15,11 +15,12 @@ from keras_selfattn.data.splitting import check_fraction
 _LOOKED_AT = 1000
 
 
-def add_text_columns(parser):
+def add_text_columns(parser, format_option="--format"):
     parser.add_argument("--text", help="column of the text (default: text)")
     parser.add_argument("--text-pair", help="column of a pair's second text")
     parser.add_argument(
-        "--format",
+        format_option,
+        dest="format",
         choices=formats.FORMATS,
         help="of the files, if the names don't tell: csv, tsv, jsonl, parquet, "
         "or txt for one text a line; records for whichever of these the name "
@@ -51,8 +52,8 @@ def add_text_columns(parser):
     )
 
 
-def add_columns(parser):
-    add_text_columns(parser)
+def add_columns(parser, format_option="--format"):
+    add_text_columns(parser, format_option)
     parser.add_argument(
         "--label",
         help="column of the label (default: label); for PAN, gender or "

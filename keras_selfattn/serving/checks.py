@@ -2,13 +2,13 @@
 
 import keras
 
-# For each function, the types in which its format doesn't multiply, or not as
-# Keras does. Models that compute in other types can be written.
+# For each format, the types in which it doesn't multiply, or not as Keras does.
+# Models that compute in other types can be written.
 REFUSED = {
-    "export": set(),
-    "export_onnx": {"bfloat16"},
-    "export_openvino": {"bfloat16", "int8"},
-    "export_litert": {"bfloat16", "float16", "int8"},
+    "savedmodel": set(),
+    "onnx": {"bfloat16"},
+    "openvino": {"bfloat16", "int8"},
+    "litert": {"bfloat16", "float16", "int8"},
 }
 
 
@@ -30,8 +30,8 @@ def compute_types(model):
     return types
 
 
-def check_model(model, function):
-    """`ValueError` where that function of `serving` can't write the model."""
+def check_model(model, format):
+    """`ValueError` where the model can't be written in a format."""
     for attribute in ("preprocessor", "labels", "sides", "gives_logits"):
         if getattr(model, attribute, None) is None:
             raise ValueError(
@@ -53,10 +53,10 @@ def check_model(model, function):
             f"many labels. Received: {len(model.labels)} labels"
         )
     types = compute_types(model)
-    if refused := types & REFUSED[function]:
-        able = [f"`{f}`" for f, others in REFUSED.items() if not types & others]
+    if refused := types & REFUSED[format]:
+        able = [name for name, others in REFUSED.items() if not types & others]
         raise ValueError(
-            f"`{function}` can't write a model that computes in "
+            f"The format {format} can't hold a model that computes in "
             f"{' or '.join(sorted(refused))}; {' and '.join(able)} can. "
             f"Received: {model.name!r}, which does"
         )

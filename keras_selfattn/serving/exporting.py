@@ -19,12 +19,11 @@ from keras_selfattn.serving import warmup
 from keras_selfattn.serving.checks import check_model
 from keras_selfattn.serving.endpoints import endpoints
 from keras_selfattn.serving.endpoints import input_names
+from keras_selfattn.serving.format_card import CARD_FILE
 from keras_selfattn.serving.recurrent import without_cudnn
 from keras_selfattn.serving.served_model import REQUIREMENTS
 from keras_selfattn.serving.storage import Storage
 from keras_selfattn.serving.tensorflow_process import in_tensorflow
-
-CARD = "model_card.md"
 
 
 def export(model, folder, version=1, card=None):
@@ -82,7 +81,7 @@ def export(model, folder, version=1, card=None):
     """
     validation.integer(version, "version")
     warmup.import_prediction_log()
-    check_model(model, "export")
+    check_model(model, "savedmodel")
     folder = pathlib.Path(folder)
     target = folder / str(version)
     if os.path.lexists(target):
@@ -141,7 +140,7 @@ def _write(model, folder, names, card):
     extra.mkdir()
     warmup.write(extra / warmup.FILE, signatures, names)
     _write_requirements(extra / REQUIREMENTS, graph.op_libraries(graph_def))
-    (extra / CARD).write_text(card, encoding="utf-8")
+    (extra / CARD_FILE).write_text(card, encoding="utf-8")
 
 
 def _digest(folder, characters):

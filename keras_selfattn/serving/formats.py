@@ -11,7 +11,10 @@ import tensorflow as tf
 from keras_selfattn.backends.compiled import as_probabilities
 from keras_selfattn.files import new_folder
 from keras_selfattn.first_use import import_extra
+from keras_selfattn.model_card import model_card
 from keras_selfattn.serving.checks import check_model
+from keras_selfattn.serving.format_card import CARD_FILE
+from keras_selfattn.serving.format_card import format_card
 from keras_selfattn.serving.recurrent import without_cudnn
 from keras_selfattn.serving.storage import Storage
 from keras_selfattn.serving.tensorflow_process import in_tensorflow
@@ -22,19 +25,23 @@ LITERT_FILE = "model.tflite"
 LABELS_FILE = "labels.json"
 
 
-def export_onnx(model, folder):
+def export_onnx(model, folder, card=None):
     """Write a model for ONNX Runtime, with its tokenizer beside it.
 
     The inputs of `model.onnx` are those of the model, token ids (and
     character ids) of any batch size and length; its output is
     `probabilities`. The vocabulary and the tokenizer's settings lie beside it
     for `keras_selfattn.text.TextPreprocessor.load(folder)`, which gives the
-    ids, and `labels.json` has the names of the classes.
+    ids, and `labels.json` has the names of the classes. `model_card.md` says
+    what the model is, and how a client asks it.
 
     Args:
         model: A classifier with a `preprocessor` and `labels`, or what
             `reduce_precision` made of it with `"int8"`.
         folder: Path of a folder that does not exist.
+        card: String, the model card in Markdown, which gets a section on the
+            format. Defaults to `None`, which is
+            `keras_selfattn.model_card.model_card(model)`.
 
     Returns:
         `pathlib.Path` of the folder.
@@ -47,7 +54,7 @@ def export_onnx(model, folder):
     """
     for package in ("onnx", "tf2onnx"):
         import_extra(package, "The ONNX format", package, "formats")
-    return _export("export_onnx", model, folder, write_onnx)
+    return _export("onnx", model, folder, write_onnx, card)
 
 
 def write_onnx(model, folder):
@@ -62,14 +69,14 @@ def write_onnx(model, folder):
         )
 
 
-def export_openvino(model, folder):
+def export_openvino(model, folder, card=None):
     """Write a model for OpenVINO, with its tokenizer beside it.
 
     As `export_onnx`, of the same arguments, return value and errors, but the
     files of the model are `model.xml` and `model.bin`.
     """
     import_extra("openvino", "The OpenVINO format", "OpenVINO", "formats")
-    return _export("export_openvino", model, folder, write_openvino)
+    return _export("openvino", model, folder, write_openvino, card)
 
 
 def write_openvino(model, folder):
@@ -85,14 +92,14 @@ def write_openvino(model, folder):
         )
 
 
-def export_litert(model, folder):
+def export_litert(model, folder, card=None):
     """Write a model for LiteRT, with its tokenizer beside it.
 
     As `export_onnx`, of the same arguments, return value and errors, but the
     model is `model.tflite` and takes batches of one text (or pair), of any
     length. It needs no further package.
     """
-    return _export("export_litert", model, folder, write_litert)
+    return _export("litert", model, folder, write_litert, card)
 
 
 def write_litert(model, folder):
@@ -104,9 +111,22 @@ def write_litert(model, folder):
         (folder / LITERT_FILE).write_bytes(converter.convert())
 
 
-def _export(name, model, folder, write):
-    """Call `write` with a new folder that has the tokenizer and labels."""
-    check_model(model, name)
+# What the card says of each: its file, what runs it, the batches it takes.
+_OPEN = "batches of any size and of texts of any length"
+_ABOUT = {
+    "onnx": (ONNX_FILE, "ONNX Runtime", _OPEN),
+    "openvino": (OPENVINO_FILE, "OpenVINO", _OPEN),
+    "litert": (
+        LITERT_FILE,
+        "LiteRT, by the signature `serving_default`,",
+        "one text (or pair) at a time, of any length",
+    ),
+}
+
+
+def _export(format, model, folder, write, card):
+    """Call `write` with a new folder that has all else that a client needs."""
+    check_model(model, format)
     folder = pathlib.Path(folder)
     if os.path.lexists(folder):
         raise ValueError(f"{folder} exists already; choose another folder")
@@ -114,6 +134,8 @@ def _export(name, model, folder, write):
         model.preprocessor.save(written)
         text = json.dumps(model.labels, ensure_ascii=False, indent=2) + "\n"
         (written / LABELS_FILE).write_text(text, encoding="utf-8")
+        text = format_card(card or model_card(model), model, *_ABOUT[format])
+        (written / CARD_FILE).write_text(text, encoding="utf-8")
         in_tensorflow(write, model, written)
     return folder
 

@@ -3,6 +3,7 @@ import subprocess
 import sys
 
 from keras_selfattn.cli import main
+from tests.cli.commands import fails
 
 
 def test_export_answers_raw_text(run, tmp_path, capsys):
@@ -14,6 +15,39 @@ def test_export_answers_raw_text(run, tmp_path, capsys):
     labels, probabilities = load_savedmodel(path).predict(["good food"])
     assert len(labels) == 1
     assert probabilities.shape == (1, 5)
+
+
+def test_export_of_another_format(run, tmp_path, capsys):
+    folder = tmp_path / "litert"
+    arguments = ["export", str(run), str(folder), "--format=litert"]
+    assert main(arguments) == 0
+    assert capsys.readouterr().out.strip() == str(folder)
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "labels.json",
+        "model.tflite",
+        "model_card.md",
+        "preprocessor.json",
+        "vocabulary.txt",
+    ]
+    # The run's own card, with its figures.
+    card = (folder / "model_card.md").read_text(encoding="utf-8")
+    assert "## Figures" in card
+    assert "`model.tflite` runs in LiteRT" in card
+    fails(capsys, arguments, "exists already")
+    fails(capsys, [*arguments, "--version=2"], "--version is for savedmodel")
+
+
+def test_reduced_precision_that_a_format_has_not(run, data, tmp_path, capsys):
+    fails(
+        capsys,
+        [
+            *("export", run, tmp_path / "new", "--format=onnx"),
+            *("--reduced-precision=bfloat16", f"--check={data}/dev.jsonl"),
+            *("--text=review", "--label=stars"),
+        ],
+        "onnx can't hold a model that computes in bfloat16; savedmodel can",
+    )
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_terminated_export_leaves_nothing(run, tmp_path):

@@ -1,4 +1,5 @@
 import json
+import re
 import sys
 
 import keras
@@ -10,6 +11,7 @@ from keras_selfattn import serving
 from keras_selfattn.layers import CharacterCNN
 from keras_selfattn.layers import StackedBiLSTM
 from keras_selfattn.models import from_preset
+from keras_selfattn.serving.format_card import format_card
 from keras_selfattn.serving.recurrent import without_cudnn
 from keras_selfattn.text import TextPreprocessor
 from tests.serving.families import FAMILIES
@@ -157,17 +159,93 @@ def test_onnx_of_a_loaded_model_and_of_a_clone(tmp_path):
 def test_what_formats_cannot_compute(tmp_path):
     bfloat16 = serving.reduce_precision(tiny_classifier(), "bfloat16")
     for name, (export, _) in FORMATS.items():
-        with pytest.raises(ValueError, match="in bfloat16; `export` can.") as e:
+        with pytest.raises(
+            ValueError, match="in bfloat16; savedmodel can."
+        ) as e:
             export(bfloat16, tmp_path / name)
         assert "\n" not in str(e.value)
     quantized = tiny_classifier()
     with pytest.warns(UserWarning, match="left these layers"):
         quantized.quantize("int8")
-    able = "in int8; `export` and `export_onnx` can"
+    able = "in int8; savedmodel and onnx can"
     for name in ("openvino", "litert"):
         with pytest.raises(ValueError, match=able):
             FORMATS[name][0](quantized, tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def onnx_names(folder):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    session = onnxruntime.InferenceSession(str(folder / "model.onnx"))
+    return [
+        {tensor.name for tensor in tensors}
+        for tensors in (session.get_inputs(), session.get_outputs())
+    ]
+
+
+def openvino_names(folder):
+    model = (
+        pytest.importorskip("openvino").Core().read_model(folder / "model.xml")
+    )
+    return [
+        set.union(*(port.names for port in ports))
+        for ports in (model.inputs, model.outputs)
+    ]
+
+
+def litert_names(folder):
+    interpreter = tf.lite.Interpreter(str(folder / "model.tflite"))
+    names = interpreter.get_signature_list()["serving_default"]
+    return [set(names["inputs"]), set(names["outputs"])]
+
+
+NAMES = {
+    "onnx": onnx_names,
+    "openvino": openvino_names,
+    "litert": litert_names,
+}
+
+
+# Of Keras's code for the converter, on a NumPy newer than it; and the
+# interpreter's home is moving to a package of its own.
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore:.*tf.lite.Interpreter is deprecated")
+@pytest.mark.parametrize("name", NAMES)
+def test_a_client_needs_no_more_than_the_folder(tmp_path, name):
+    model = tiny_classifier(characters="abd")
+    folder = FORMATS[name][0](model, tmp_path / "new")
+    inputs, outputs = NAMES[name](folder)
+    assert (inputs, outputs) == ({"token_ids", "char_ids"}, {"probabilities"})
+    card = (folder / "model_card.md").read_text(encoding="utf-8")
+    assert card.startswith("# sentence")
+    for part in (
+        "| input | `token_ids` | int32 | (batch, words) |",
+        "| input | `char_ids` | int32 | (batch, words, 6) |",
+        "| output | `probabilities` | float32 | (batch, 3) |",
+    ):
+        assert part in card
+    # The files that it names are there.
+    for file in set(re.findall(r"`(\w+\.\w+)`", card)):
+        assert (folder / file).is_file(), file
+    # And its rule for the ids of words is the preprocessor's.
+    preprocessor = TextPreprocessor.load(folder)
+    words = (folder / "vocabulary.txt").read_text().split()
+    assert "1 a word out of the vocabulary; 2 is the word of the" in card
+    ids = preprocessor([f"{words[0]} xyz"])["token_ids"].numpy().tolist()
+    assert ids == [[2, 1]]
+
+
+def test_the_card_of_a_pair():
+    model = small_classifier(*FAMILIES["decomposable"][:1])
+    card = format_card("# A card\n", model, "model.onnx", "it", "pairs")
+    assert card.startswith("# A card\n\n## Format\n\n`model.onnx` runs in it")
+    assert "`premise_token_ids`" in card
+    assert "of a side; `premise_` or `hypothesis_` comes before" in card
+    buckets = model.preprocessor.num_oov_indices
+    words = model.preprocessor.get_vocabulary()
+    assert f"{1 + buckets} is `[NULL]`" in card
+    assert words[1 + buckets] == "[NULL]"
+    assert f"{2 + buckets} is the word of the first line" in card
 
 
 def test_faster_code_comes_back():
