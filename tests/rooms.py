@@ -26,6 +26,7 @@ ROOMS = (
     "wrappers",
     "heads",
     "evaluation",
+    "effects",
     "faithfulness",
     "visualization",
     "callbacks",

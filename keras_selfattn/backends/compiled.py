@@ -25,7 +25,7 @@ def probabilities(model):
     def answer(inputs):
         return as_probabilities(model, model(inputs, training=False))
 
-    return _kept(model, "probabilities", lambda: answer)
+    return kept(model, "probabilities", lambda: answer)
 
 
 def explanations(model):
@@ -49,7 +49,7 @@ def explanations(model):
 
         return explain
 
-    return _kept(model, "explanations", make)
+    return kept(model, "explanations", make)
 
 
 def embeddings(model):
@@ -74,7 +74,7 @@ def embeddings(model):
 
         return embed
 
-    return _kept(model, "embeddings", make)
+    return kept(model, "embeddings", make)
 
 
 def as_probabilities(model, outputs):
@@ -87,15 +87,22 @@ def _to_float32(tensor):
     return ops.cast(tensor, "float32")
 
 
-def _kept(model, name, make):
+def kept(model, name, make):
+    """A `function` of the model's inputs, kept with the model.
+
+    Args:
+        model: A `keras.Model` of a dictionary of ids.
+        name: String, what the function is kept as.
+        make: Function that returns the function to compile.
+    """
     # A model that was quantized since has other weights.
     weights = list(model.weights)
-    kept = vars(model).get("_inference", {})
-    before, run = kept.get(name, ((), None))
+    known = vars(model).get("_inference", {})
+    before, run = known.get(name, ((), None))
     if run is None or list(map(id, before)) != list(map(id, weights)):
         run = function(make(), model.input, weights)
         # Keras tracks what is set as an attribute, and would export it.
-        vars(model)["_inference"] = {**kept, name: (weights, run)}
+        vars(model)["_inference"] = {**known, name: (weights, run)}
     return run
 
 
@@ -179,3 +186,10 @@ def padded(features):
         ]
         wider[name] = np.pad(ids, widths)
     return wider
+
+
+def padded_rows(count):
+    """A number of rows, `count` or more, of few where each is compiled."""
+    if keras.backend.backend() != "jax":
+        return count
+    return int(padded_lengths(count))

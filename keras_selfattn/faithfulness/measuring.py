@@ -6,14 +6,18 @@ import itertools
 import numpy as np
 
 from keras_selfattn import heads
+from keras_selfattn import validation
+from keras_selfattn.effects.leaving_out import leave_one_out
 from keras_selfattn.evaluation import with_label_ids
 from keras_selfattn.faithfulness.ranking import agreement
+from keras_selfattn.faithfulness.ranking import finds_first
 from keras_selfattn.faithfulness.ranking import most_important
 from keras_selfattn.faithfulness.reading import Reader
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.streams import chunks
 
 METHODS = ("attention", "random", "gradient x input")
+_LEAVE_ONE_OUT = "leave one out"
 SHARES = (0.1, 0.2, 0.5)
 
 
@@ -47,10 +51,12 @@ class Agreement:
         precision: Float, the share of deciding words among the `k` words of
             most weight, `k` being the number of words that decide the text.
         mass: Float, the share of the positive weight on deciding words.
+        first: Float, how often the word of most weight decides.
     """
 
     precision: float
     mass: float
+    first: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +90,9 @@ class Faithfulness:
     effective_heads: float | None
 
 
-def measure(model, records, shares=SHARES, batch_size=64, seed=0):
+def measure(
+    model, records, shares=SHARES, batch_size=64, seed=0, methods=METHODS
+):
     """Compare attention with words taken at random and with gradients.
 
     The `ceil(share * n)` most important of a text's `n` words are removed,
@@ -97,8 +105,9 @@ def measure(model, records, shares=SHARES, batch_size=64, seed=0):
     decomposable attention, over the words of the other sentence that look at
     them; at random; and by gradient × input: the gradient of the
     log-probability of the predicted class to the word's vector, times the
-    vector. Its sign counts, so words that speak for the predicted class come
-    first.
+    vector; or by the probability of the predicted class that is lost without
+    the word alone. The sign of the last two counts, so words that speak for
+    the predicted class come first.
 
     Only one batch is held in memory. The random words depend on the seed
     alone, not on the size of the batches.
@@ -113,14 +122,17 @@ def measure(model, records, shares=SHARES, batch_size=64, seed=0):
         shares: Sequence of floats above 0, at most 1.
         batch_size: Integer.
         seed: Integer, the seed of the random words.
+        methods: Sequence of names, of `METHODS` and `"leave one out"`. That
+            one asks the model once more for each word, and so takes longer
+            than all others together.
 
     Returns:
         A `Faithfulness`.
 
     Raises:
         ValueError: if the model is no classifier or has no preprocessor, if
-            a share is out of range, if there are no records, or one has a
-            label that the model does not know.
+            a share is out of range or a method not known, if there are no
+            records, or one has a label that the model does not know.
 
     References:
         - [DeYoung et al., 2020](https://arxiv.org/abs/1911.03429),
@@ -140,7 +152,9 @@ def measure(model, records, shares=SHARES, batch_size=64, seed=0):
             "`shares` must be numbers above 0, at most 1. "
             f"Received: shares={shares!r}"
         )
-    measurement = Measurement(Reader(model), shares, seed)
+    for method in methods:
+        validation.one_of(method, (*METHODS, _LEAVE_ONE_OUT), "methods")
+    measurement = Measurement(Reader(model), shares, seed, tuple(methods))
     for batch in chunks(with_label_ids(records, model.labels), batch_size):
         measurement.add(batch)
     if not measurement.counts:
@@ -151,9 +165,11 @@ def measure(model, records, shares=SHARES, batch_size=64, seed=0):
 class Measurement:
     """Sums and counts by name, for means over a stream of texts."""
 
-    def __init__(self, reader, shares, seed):
+    def __init__(self, reader, shares, seed, methods=METHODS):
         self.reader = reader
         self.shares = shares
+        self.methods = methods
+        self.num_heads = None
         self.random = np.random.default_rng(seed)
         self.sums = {}
         self.counts = {}
@@ -163,18 +179,18 @@ class Measurement:
         records, label_ids = zip(*batch, strict=True)
         features = self.reader.read([record[0] for record in records])
         outputs, scores, gradients = self.reader.look(features)
-        words, always = [], []
-        for side in self.reader.split(features):
-            kept = side["token_ids"] != 0
-            null = np.zeros_like(kept)
-            null[:, : self.reader.nulls] = True
-            words.append(kept & ~null)
-            always.append(null)
+        words, always = self.reader.words(features)
         weights = {
             "attention": [side.sum(axis=1) for side in scores],
             "random": self._chance(words),
             "gradient x input": gradients,
         }
+        if _LEAVE_ONE_OUT in self.methods:
+            weights[_LEAVE_ONE_OUT] = leave_one_out(
+                self.reader, features, outputs
+            )
+        if self.reader.has_heads:
+            self.num_heads = scores[0].shape[1]
         predicted = outputs.argmax(axis=-1)
         rows = np.arange(len(batch))
         confidence = outputs[rows, predicted]
@@ -184,7 +200,7 @@ class Measurement:
             self._count("head_overlap", heads.overlap(side).mean(axis=-1))
             self._count("effective_heads", heads.effective_number(side))
 
-        for method, share in itertools.product(METHODS, self.shares):
+        for method, share in itertools.product(self.methods, self.shares):
             chosen = [
                 most_important(weight, word, share)
                 for weight, word in zip(weights[method], words, strict=True)
@@ -211,7 +227,7 @@ class Measurement:
                 self._add_deciding(
                     of_side,
                     words[number][row],
-                    {m: weights[m][number][row] for m in METHODS},
+                    {m: weights[m][number][row] for m in self.methods},
                 )
 
     def _add_deciding(self, positions, words, weights):
@@ -226,10 +242,12 @@ class Measurement:
         self._count("deciding_unread", [known - decides.sum()])
         if not decides.any():
             return
-        for method in METHODS:
+        for method in self.methods:
             precision, mass = agreement(weights[method], words, decides)
+            first = finds_first(weights[method], words, decides)
             self._count((method, "precision"), [precision])
             self._count((method, "mass"), [mass])
+            self._count((method, "first"), [first])
 
     def _chance(self, words):
         """A random weight for each word of each sentence."""
@@ -262,19 +280,22 @@ class Measurement:
                         for field in dataclasses.fields(Loss)
                     }
                 )
-                for method, share in itertools.product(METHODS, self.shares)
+                for method, share in itertools.product(
+                    self.methods, self.shares
+                )
             },
             agreement={
                 method: Agreement(
                     self._mean((method, "precision")),
                     self._mean((method, "mass")),
+                    self._mean((method, "first")),
                 )
-                for method in METHODS
+                for method in self.methods
                 if (method, "mass") in self.counts
             },
             deciding=int(self.sums.get("deciding", 0)),
             deciding_unread=int(self.sums.get("deciding_unread", 0)),
-            num_heads=self.reader.num_heads,
+            num_heads=self.num_heads,
             head_overlap=self._mean("head_overlap"),
             effective_heads=self._mean("effective_heads"),
         )

@@ -59,3 +59,12 @@ def agreement(weights, words, decides):
         float(decides[top].mean()),
         float(positive[decides].sum() / (positive.sum() or 1.0)),
     )
+
+
+def finds_first(weights, words, decides):
+    """Whether the word of one text's largest weight decides.
+
+    Args:
+        weights: As in `agreement`, and so are the rest.
+    """
+    return bool(decides[_ranks(weights, words) == 0].all())

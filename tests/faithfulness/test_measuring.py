@@ -9,6 +9,7 @@ from keras.ops import convert_to_numpy as array
 from keras_selfattn import faithfulness
 from keras_selfattn.cli import main
 from keras_selfattn.data.generated import generate_reviews
+from keras_selfattn.effects.reader import Reader as PartReader
 from keras_selfattn.faithfulness import measuring
 from keras_selfattn.faithfulness.reading import Reader
 from keras_selfattn.models import DecomposableClassifier
@@ -72,7 +73,7 @@ def records(model, texts=TEXTS):
     return [(text, model.labels[i % 3]) for i, text in enumerate(texts)]
 
 
-class Stub:
+class Stub(PartReader):
     """A model whose answer, attention and gradients follow from the ids.
 
     The id is the attention, -id the gradient; the probability of the second
@@ -80,9 +81,12 @@ class Stub:
     """
 
     nulls = 0
+    sides = ("",)
     has_heads = True
-    num_heads = 1
-    empty = {"token_ids": np.array([1])}
+    empty = [{"token_ids": np.array([1])}]
+
+    def __init__(self):
+        pass
 
     def read(self, texts):
         rows = [list(map(int, text.split())) for text in texts]
@@ -93,18 +97,10 @@ class Stub:
 
     def look(self, features):
         ids = features["token_ids"].astype(float)
-        return self.probabilities(ids), [ids[:, None]], [-ids]
+        return self.probabilities(features), [ids[:, None]], [-ids]
 
-    def split(self, features):
-        return [features]
-
-    def answer(self, features, keeps):
-        (keep,) = keeps
-        left = faithfulness.take(features, keep, self.empty)
-        return self.probabilities(left["token_ids"])
-
-    def probabilities(self, ids):
-        second = ids.sum(axis=1) / 10
+    def probabilities(self, features):
+        second = features["token_ids"].sum(axis=1) / 10
         return np.stack([1 - second, second], axis=1)
 
 
@@ -133,6 +129,23 @@ def test_losses_and_agreement_by_hand():
     assert found.agreement["attention"].precision == 0.5
     assert found.agreement["attention"].mass == 6 / 8
     assert measurement.counts["attention", "mass"] == 1
+    assert found.agreement["attention"].first == 1
+
+
+def test_the_word_that_changes_most_when_left_out():
+    """The one of 5: 0.8 falls to 0.3 without it."""
+    measurement = measuring.Measurement(
+        Stub(), (0.3,), seed=0, methods=("gradient x input", "leave one out")
+    )
+    measurement.add([(Record("2 5 1", "b", (0, 1)), 1)])
+    found = measurement.result()
+    assert list(found.agreement) == ["gradient x input", "leave one out"]
+    assert found.losses["leave one out", 0.3].comprehensiveness == (
+        pytest.approx(0.5)
+    )
+    assert found.agreement["leave one out"].first == 1
+    assert found.agreement["gradient x input"].first == 0
+    assert found.agreement["leave one out"].mass == pytest.approx(7 / 8)
 
 
 def test_what_is_kept_moves_together():
@@ -388,6 +401,8 @@ def test_bad_input_is_named():
         faithfulness.measure(model, [("a", "1"), ("b", "unheard")])
     with pytest.raises(ValueError, match="no text was given"):
         faithfulness.measure(model, [])
+    with pytest.raises(ValueError, match="`methods`.*Received: .*'luck'"):
+        faithfulness.measure(model, [("a", "1")], methods=("luck",))
     with pytest.raises(ValueError, match="shares=.0.1, 1.5"):
         faithfulness.measure(model, [("a", "1")], shares=(0.1, 1.5))
     model.preprocessor = None

@@ -1,0 +1,1 @@
+"""The effect of each word of a text on a classifier's answer."""
