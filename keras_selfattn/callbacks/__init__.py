@@ -13,6 +13,7 @@ __getattr__, __dir__ = at_first_use(
     {
         "attention_pictures": ["AttentionPictures"],
         "embedding_projector": ["EmbeddingProjector"],
+        "faithfulness_curves": ["FaithfulnessCurves"],
         "hyperparameters": ["Hyperparameters"],
         "penalty_curves": ["PenaltyCurves"],
     },

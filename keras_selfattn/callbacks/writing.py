@@ -22,20 +22,30 @@ class Writer(keras.callbacks.Callback):
         self.writer = None
 
     def on_train_begin(self, logs=None):
-        import tensorflow as tf
-
-        self.writer = tf.summary.create_file_writer(str(self.path))
+        self.writer = writer(self.path)
 
     def on_train_end(self, logs=None):
         self.writer.close()
 
     def scalars(self, values, epoch):
-        import tensorflow as tf
+        write_scalars(self.writer, values, epoch)
 
-        with self.writer.as_default(step=epoch):
-            for name, value in values.items():
-                tf.summary.scalar(name, value)
-        self.writer.flush()
+
+def writer(path):
+    """TensorFlow's writer of summaries into a folder."""
+    import tensorflow as tf
+
+    return tf.summary.create_file_writer(str(path))
+
+
+def write_scalars(writer, values, epoch):
+    """Write a dictionary of numbers by name as those of an epoch."""
+    import tensorflow as tf
+
+    with writer.as_default(step=epoch):
+        for name, value in values.items():
+            tf.summary.scalar(name, value)
+    writer.flush()
 
 
 class Probe(Writer):
@@ -49,7 +59,8 @@ class Probe(Writer):
                 "`texts` must hold at least one text. Received: none"
             )
 
-    def on_train_begin(self, logs=None):
+    def check(self):
+        """`ValueError` where the model can't read the texts."""
         if not isinstance(self.model, Classifier):
             raise ValueError(
                 f"The model of {type(self).__name__} must be a "
@@ -58,6 +69,9 @@ class Probe(Writer):
             )
         # Texts of another kind fail before the first epoch, not after it.
         self.model.preprocess(self.texts[:1])
+
+    def on_train_begin(self, logs=None):
+        self.check()
         super().on_train_begin(logs)
 
     def batches(self):

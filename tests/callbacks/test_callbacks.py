@@ -4,6 +4,7 @@ import socket
 import subprocess
 import sys
 import time
+import typing
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -15,12 +16,22 @@ import tensorflow as tf
 from keras.ops import convert_to_numpy as array
 
 from keras_selfattn import callbacks
+from keras_selfattn import faithfulness
 from keras_selfattn import heads
 from keras_selfattn.models import DecomposableClassifier
 from keras_selfattn.models import SentencePairClassifier
 from tests.tiny_classifier import tiny_classifier
 
 TEXTS = ["good food", "the food\twas n't\ngood", "bad $ & <b>"]
+
+
+class Record(typing.NamedTuple):
+    text: str
+    label: str
+    deciding: tuple | None = None
+
+
+RECORDS = [Record(TEXTS[0], "1", (0,)), (TEXTS[1], "two"), (TEXTS[2], "gütig")]
 
 
 def fit(model, log_callbacks, epochs=2):
@@ -45,9 +56,17 @@ def all_callbacks(folder):
     return [
         callbacks.AttentionPictures(folder, TEXTS[:2]),
         callbacks.PenaltyCurves(folder, TEXTS),
+        callbacks.FaithfulnessCurves(folder, RECORDS, share=0.5),
         callbacks.Hyperparameters(folder, {"batch_size": 3}),
         callbacks.EmbeddingProjector(folder, TEXTS, ["a", "b", 7]),
     ]
+
+
+METHOD_RUNS = {
+    "faithfulness/attention",
+    "faithfulness/random",
+    "faithfulness/gradient_x_input",
+}
 
 
 class Board:
@@ -104,9 +123,21 @@ def test_tensorboard_shows_it_all(tmp_path):
     board = Board(tmp_path)
     try:
         board.wait_for_runs(
-            {"attention", "penalties", "hyperparameters", "embeddings"}
+            {
+                "attention",
+                "penalties",
+                "hyperparameters",
+                "embeddings",
+                *METHOD_RUNS,
+            }
         )
         tags = board.json("plugin/scalars/tags")
+        for run in METHOD_RUNS:
+            assert set(tags[run]) == {
+                "faithfulness/lost_without",
+                "faithfulness/lost_with_only",
+                "faithfulness/deciding_first",
+            }
         assert {
             "penalty/structured_self_attention",
             "heads/overlap",
@@ -198,6 +229,40 @@ def test_penalties_are_the_whole_of_the_models_losses():
     assert sum(penalties.values()) == pytest.approx(
         float(array(sum(model.losses))), rel=1e-4
     )
+
+
+def scalars(folder):
+    """The numbers by step and name of an event file's folder."""
+    found = {}
+    for path in pathlib.Path(folder).iterdir():
+        for event in tf.compat.v1.train.summary_iterator(str(path)):
+            for value in event.summary.value:
+                found[event.step, value.tag] = tf.make_ndarray(value.tensor)
+    return found
+
+
+def test_faithfulness_is_that_of_the_epoch(tmp_path):
+    model = tiny_classifier()
+    curves = callbacks.FaithfulnessCurves(tmp_path, RECORDS, share=0.5)
+    fit(model, [curves])
+    measured = faithfulness.measure(model, RECORDS, [0.5])
+    for method in faithfulness.METHODS:
+        run = method.replace(" ", "_")
+        found = scalars(tmp_path / "faithfulness" / run)
+        assert {step for step, _ in found} == {0, 1}
+        loss = measured.losses[method, 0.5]
+        for name, value in (
+            ("lost_without", loss.comprehensiveness),
+            ("lost_with_only", loss.sufficiency),
+            ("deciding_first", measured.agreement[method].first),
+        ):
+            assert found[1, f"faithfulness/{name}"] == pytest.approx(
+                value, abs=1e-6
+            )
+    unknown = callbacks.FaithfulnessCurves(tmp_path, [("good", "three")])
+    unknown.set_model(model)
+    with pytest.raises(ValueError, match="'three'"):
+        unknown.on_train_begin()
 
 
 def pair_model():
