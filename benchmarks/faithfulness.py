@@ -5,8 +5,8 @@
 trains the model of `lin2017_yelp`, made small, with its penalty and without,
 on generated reviews, over several seeds, and prints figure 3 of Lin et al. in
 numbers: how much the heads overlap, how well attention finds the words that
-decide, and what is lost without the words that it finds, beside random words
-and the gradient.
+decide, and what is lost without the words that it finds, beside random words,
+the gradient, and leaving each word out.
 """
 
 import argparse
@@ -24,6 +24,7 @@ from keras_selfattn.data.generated import generate_reviews
 
 PENALTIES = (0.0, 0.1)
 SHARE = 0.2
+METHODS = (*faithfulness.METHODS, "leave one out")
 
 
 def trained(train, dev, penalty, seed, epochs):
@@ -63,7 +64,9 @@ def main(arguments=None):
         for penalty in PENALTIES:
             model = trained(train, dev, penalty, seed, options.epochs)
             results[penalty].append(
-                faithfulness.measure(model, dev, [SHARE], seed=seed)
+                faithfulness.measure(
+                    model, dev, [SHARE], seed=seed, methods=METHODS
+                )
             )
             print(
                 f"seed {seed}, penalty {penalty}: "
@@ -101,13 +104,14 @@ def print_methods(results):
     """Print how well each method finds the words that count."""
     rows = []
     for penalty, all_seeds in results.items():
-        for method in faithfulness.METHODS:
+        for method in METHODS:
             found = [one.agreement[method] for one in all_seeds]
             lost = [one.losses[method, SHARE] for one in all_seeds]
             rows.append(
                 [
                     penalty,
                     method,
+                    mean_and_spread([one.first for one in found]),
                     mean_and_spread([one.precision for one in found]),
                     mean_and_spread([one.mass for one in found]),
                     mean_and_spread([one.comprehensiveness for one in lost]),
@@ -120,6 +124,7 @@ def print_methods(results):
         [
             "penalty",
             "words by",
+            "first word decides %",
             "precision at k %",
             "mass on deciding words %",
             "comprehensiveness %",

@@ -3,6 +3,9 @@ import io
 from keras_selfattn import visualization
 from keras_selfattn.callbacks.writing import Probe
 
+# As many as can be read at the width that TensorBoard gives a picture.
+WORDS_A_ROW = 15
+
 
 class AttentionPictures(Probe):
     """Pictures of a model's attention to the same texts, epoch by epoch.
@@ -48,7 +51,9 @@ class AttentionPictures(Probe):
 def _draw(explanation):
     import tensorflow as tf
 
-    figure = explanation.figure()
+    from keras_selfattn.visualization import figure as drawing
+
+    figure = drawing.draw(drawing.views(explanation), WORDS_A_ROW)
     label = str(explanation.predicted).replace("$", r"\$")
     figure.suptitle(f"{label} ({explanation.confidence:.0%})")
     png = io.BytesIO()

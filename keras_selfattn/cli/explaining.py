@@ -15,6 +15,13 @@ def add_commands(commands):
     parser = add_command(commands, explain)
     asked_texts.add_texts(parser)
     parser.add_argument("--label", help="column with the true label")
+    parser.add_argument(
+        "--effects",
+        action="append",
+        choices=("leave_one_out", "gradient_x_input"),
+        help="also show what decided: by asking once more without each word, "
+        "or by the gradient; give it twice for both",
+    )
     parser.add_argument("--html", help="write one page to this file instead")
 
 
@@ -42,6 +49,7 @@ def explain(options):
         model,
         (text for text, _ in texts),
         (label for _, label in labels),
+        effects=options.effects,
     )
     if not options.html:
         console = Console()

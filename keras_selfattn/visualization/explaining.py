@@ -5,6 +5,8 @@ import itertools
 from keras_selfattn import heads
 from keras_selfattn import validation
 from keras_selfattn.backends import compiled
+from keras_selfattn.effects import measuring
+from keras_selfattn.effects.reader import Reader
 from keras_selfattn.streams import chunks
 from keras_selfattn.text.columns import rows_of
 from keras_selfattn.visualization.explanation import AlignmentExplanation
@@ -15,8 +17,18 @@ from keras_selfattn.visualization.sentence import Sentence
 
 
 @accepts_gold("labels")
-def explain(model, texts, labels=None, batch_size=32):
+def explain(model, texts, labels=None, batch_size=32, effects=None):
     """Explain a classifier's answers to texts, a batch at a time.
+
+    Attention says where a model looked. What decided is another question,
+    and `effects` asks it of the model:
+
+    - `"leave_one_out"`: the probability of the predicted label that is lost
+      without the word, below 0 where the label is more probable without it.
+      It asks the model once more for each word, a batch a text.
+    - `"gradient_x_input"`: the gradient of the log-probability of the
+      predicted label to the word's vector, times the vector: what a small
+      change of the word would change. It costs about as much as an answer.
 
     Args:
         model: A classifier with its `preprocessor`.
@@ -26,6 +38,8 @@ def explain(model, texts, labels=None, batch_size=32):
             with `model.labels` by value or as text. The older name `gold` is
             accepted too.
         batch_size: Integer.
+        effects: A method, or a sequence of several, that gives the
+            sentences' `effects`. Defaults to `None`.
 
     Returns:
         An iterator of `Explanation` for single texts, of `PairExplanation`
@@ -35,25 +49,36 @@ def explain(model, texts, labels=None, batch_size=32):
     Raises:
         ValueError: if `texts` is one string, or holds anything but texts as
             the model takes them; if there are more or fewer labels than
-            texts; if `batch_size` is not positive; or if the model has no
-            preprocessor.
+            texts; if `batch_size` is not positive; if a method of `effects`
+            is not known; or if the model has no preprocessor.
+
+    References:
+        - [Li et al., 2016](https://arxiv.org/abs/1612.08220), what is lost
+            without a word
+        - [Shrikumar et al., 2016](https://arxiv.org/abs/1605.01713),
+            gradient × input
     """
     texts = rows_of(texts, model.sides)
     validation.integer(batch_size, "batch_size")
+    methods = measuring.check(effects)
     if model.preprocessor is None:
         raise ValueError(
             "Explanations of texts need a model with a `preprocessor`. "
             "Received one without"
         )
-    return _explain(model, texts, labels, batch_size)
+    return _explain(model, texts, labels, batch_size, methods)
 
 
-def _explain(model, texts, labels, batch_size):
+def _explain(model, texts, labels, batch_size, methods):
     look = compiled.explanations(model)
+    reader = Reader(model) if methods else None
     for batch in chunks(_rows(texts, labels), batch_size):
         texts = [text for text, _ in batch]
         views = look(model.preprocess(texts))
         outputs = views.pop("outputs")
+        effects = {}
+        if methods:
+            effects = measuring.measure(reader, reader.read(texts), methods)
         names = model.labels or [str(i) for i in range(outputs.shape[-1])]
         is_pair = len(model.sides) > 1
         make = _pair if is_pair else _single
@@ -64,6 +89,7 @@ def _explain(model, texts, labels, batch_size):
                 texts[row],
                 [side[row] for side in tokens],
                 {name: _row(scores, row) for name, scores in views.items()},
+                {name: _row(found, row) for name, found in effects.items()},
                 probabilities=outputs[row],
                 labels=list(names),
                 label=label,
@@ -83,16 +109,17 @@ def _row(scores, row):
     return scores[row]
 
 
-def _single(text, tokens, views, **prediction):
+def _single(text, tokens, views, effects, **prediction):
     return Explanation(
         text,
         tokens[0],
+        effects=_of_side(effects, 0, len(tokens[0])),
         **_of_heads(views["attention_scores"], len(tokens[0])),
         **prediction,
     )
 
 
-def _pair(texts, tokens, views, **prediction):
+def _pair(texts, tokens, views, effects, **prediction):
     sizes = [len(side) for side in tokens]
     if "alignment_scores" in views:
         kind = AlignmentExplanation
@@ -115,11 +142,17 @@ def _pair(texts, tokens, views, **prediction):
     for side, scores in enumerate(views.get("intra_sentence_scores", ())):
         size = sizes[side]
         arguments[side]["intra_scores"] = scores[:size, :size]
+    for side, size in enumerate(sizes):
+        arguments[side]["effects"] = _of_side(effects, side, size)
     sentences = [
         Sentence(text, words, **more)
         for text, words, more in zip(texts, tokens, arguments, strict=True)
     ]
     return kind(*sentences, **prediction)
+
+
+def _of_side(effects, side, size):
+    return {method: found[side][:size] for method, found in effects.items()}
 
 
 def _of_heads(scores, size):

@@ -26,6 +26,7 @@ class Explanation(Prediction, Sentence):
         features: Array of shape `(heads, n, D)`, the weight of each word for
             each feature, or `None` where all features of a word weigh the
             same.
+        effects: As in `Sentence`.
 
     Raises:
         ValueError: if the shapes do not fit together, or a score or

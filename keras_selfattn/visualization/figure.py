@@ -11,7 +11,9 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from keras_selfattn.visualization import deciding
 from keras_selfattn.visualization import shading
+from keras_selfattn.visualization.formatting import clean
 
 WORDS_A_PANEL = 40
 FEATURES_HEIGHT = 2.0
@@ -35,7 +37,10 @@ FAMILIES = (
 
 
 class Map(NamedTuple):
-    """Weights with a column for each word and a row for each name."""
+    """Weights with a column for each word and a row for each name.
+
+    Those of effects are levels, below 0 against the answer.
+    """
 
     title: str
     words: list
@@ -44,27 +49,44 @@ class Map(NamedTuple):
     has_overall: bool = False
     shows_words: bool = True
     row_height: float = 0.22
+    has_effects: bool = False
 
 
 def views(prediction):
     """List of the maps of a prediction."""
+    maps = []
     if not prediction.has_heads:
-        return [
-            Map(
-                f"{title}; {shading.ROWS}", looked.words, weights, looking.words
-            )
-            for title, looking, looked, weights in prediction.matrices()
+        for title, looking, looked, weights in prediction.matrices():
+            title = f"{title}; {shading.ROWS}"
+            maps.append(Map(title, looked.words, weights, looking.words))
+    for name, side in prediction.sides().items():
+        if prediction.has_heads:
+            weights = np.vstack([side.overall, side.scores])
+            names = ["overall", *range(1, len(side.scores) + 1)]
+            maps.append(Map(name, side.words, weights, names, has_overall=True))
+        if side.effects:
+            maps.append(_effects(name, side, prediction.predicted))
+    return maps
+
+
+def _effects(name, side, predicted):
+    """The map of a sentence's effects, a method a row."""
+    title = f"{name}: what decided" if name else "What decided"
+    parts = [f"{title}: green for {clean(predicted)}, pink against."]
+    for method in side.effects:
+        parts += [
+            f"{deciding.SHORT[method].capitalize()}: {note}"
+            for note in deciding.notes(method, side)
         ]
-    return [
-        Map(
-            name,
-            side.words,
-            np.vstack([side.overall, side.scores]),
-            ["overall", *range(1, len(side.scores) + 1)],
-            has_overall=True,
-        )
-        for name, side in prediction.sides().items()
-    ]
+    return Map(
+        " ".join(parts),
+        side.words,
+        np.stack(
+            [deciding.levels(*effects) for effects in side.effects.items()]
+        ),
+        [deciding.SHORT[method] for method in side.effects],
+        has_effects=True,
+    )
 
 
 def feature_views(prediction):
@@ -95,20 +117,21 @@ def feature_views(prediction):
     return maps
 
 
-def draw(maps):
+def draw(maps, words_a_row=WORDS_A_PANEL):
     """A figure of maps, one below the other, on the scale of `shading`.
 
     Args:
         maps: List of `Map`.
+        words_a_row: Integer, after how many words a map goes on below.
     """
     installed = set(font_manager.get_font_names())
     families = [name for name in FAMILIES if name in installed]
-    widest = min(max(len(part.words) for part in maps), WORDS_A_PANEL)
+    widest = min(max(len(part.words) for part in maps), words_a_row)
     width = 2.5 + 0.3 * widest
     panels = [
         (part, start)
         for part in maps
-        for start in range(0, len(part.words), WORDS_A_PANEL)
+        for start in range(0, len(part.words), words_a_row)
     ]
     bodies = [part.row_height * len(part.weights) for part, _ in panels]
     titles = [_title(part, start, width) for part, start in panels]
@@ -125,10 +148,12 @@ def draw(maps):
         :, 0
     ]
     for axis, (part, start), title in zip(axes, panels, titles, strict=True):
-        image = _panel(axis, part, start, title, families)
+        image = _panel(axis, part, start, widest, title, families)
+        if not part.has_effects:
+            of_weights = image
         # Words are as wide in a short panel as in a long one.
         axis.set_xlim(-0.5, widest - 0.5)
-    _key(figure, image, list(axes), sum(heights))
+    _key(figure, of_weights, list(axes), sum(heights))
     return figure
 
 
@@ -153,34 +178,46 @@ def _key(figure, image, axes, height):
     key.set_ticks(shading.STEPS, labels=[f"{step}×" for step in shading.STEPS])
 
 
-def _scale():
+def _scale(has_effects):
     """The colors of the levels, and where each begins."""
     count = len(shading.STEPS)
+    if has_effects:
+        both = matplotlib.colormaps["PiYG"](np.linspace(0, 1, 2 * count + 1))
+        both[count] = 1.0
+        edges = np.arange(-count, count + 2) - 0.5
+        norm = BoundaryNorm(edges, len(both))
+        return {"cmap": ListedColormap(both), "norm": norm}
     blues = matplotlib.colormaps["Blues"](np.linspace(0, 0.9, count + 1))
     colors = ListedColormap(["white", *blues[1:]])
     norm = BoundaryNorm([0, *shading.STEPS], count + 1, extend="max")
     return {"cmap": colors, "norm": norm}
 
 
-def _panel(axis, part, start, title, families):
-    words = part.words[start : start + WORDS_A_PANEL]
-    shares = shading.even_shares(part.weights, len(part.words))
+def _panel(axis, part, start, widest, title, families):
+    words = part.words[start : start + widest]
+    rows = part.weights
+    if not part.has_effects:
+        rows = shading.even_shares(rows, len(part.words))
     image = axis.imshow(
-        shares[:, start : start + WORDS_A_PANEL],
+        rows[:, start : start + widest],
         aspect="auto",
         # Smoothed, rows of little height would mix their steps.
         interpolation="nearest",
-        **_scale(),
+        **_scale(part.has_effects),
     )
     # The room beside a short text is no part of its map.
     axis.spines[:].set_visible(False)
-    rows = len(part.weights)
-    axis.add_patch(Rectangle((-0.5, -0.5), len(words), rows, **FRAME))
+    axis.add_patch(Rectangle((-0.5, -0.5), len(words), len(rows), **FRAME))
     if part.has_overall:
         axis.add_patch(Rectangle((-0.5, -0.5), len(words), 1, **FRAME))
         axis.set_ylabel("head")
     if title:
-        axis.set_title(title, loc="left", fontsize="medium")
+        axis.set_title(
+            *_plain([title]),
+            loc="left",
+            fontsize="medium",
+            fontfamily=families,
+        )
     if part.shows_words:
         axis.set_xticks(
             range(len(words)),

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from keras_selfattn.visualization import deciding
 from keras_selfattn.visualization import shading
 from keras_selfattn.visualization.formatting import cell
 from keras_selfattn.visualization.formatting import escape
@@ -9,7 +10,9 @@ from keras_selfattn.visualization.formatting import percent
 
 # The color is translucent, so that text keeps its contrast in light and dark
 # themes.
-SHADE = "background:rgb(31 111 200 / {:.2f})"
+SHADE = "background:rgb({} / {:.2f})"
+# Weights are blue, effects for the answer green, against it pink.
+COLORS = {0: "31 111 200", 1: "77 146 33", -1: "197 27 125"}
 DARKEST = 0.6
 SOFT = "opacity:.7;font-size:90%"
 UPRIGHT = "writing-mode:vertical-rl;transform:rotate(180deg)"
@@ -23,6 +26,10 @@ def fragment(prediction):
         if name:
             parts.append(f'<div style="opacity:.7">{name}</div>')
         parts.append(_text(side))
+        parts.extend(
+            _effects(method, side, prediction.predicted)
+            for method in side.effects
+        )
         if prediction.has_heads:
             parts.append(_heads(side))
         if side.features is not None:
@@ -33,28 +40,59 @@ def fragment(prediction):
 
 
 def _legend():
-    steps = " ".join(
-        f'<span style="{_shade(level)};padding:0 .5em">{step}</span>'
+    return f'<div style="{SOFT}">{_key()} or more {shading.UNIT}</div>'
+
+
+def _key(sign=0):
+    return " ".join(
+        f'<span style="{_shade(level, sign)};padding:0 .5em">{step}</span>'
         for level, step in enumerate(shading.STEPS, start=1)
     )
-    return f'<div style="{SOFT}">{steps} or more {shading.UNIT}</div>'
 
 
 def _text(sentence):
     weights = sentence.overall
     levels = shading.levels(weights, len(weights))
-    text = "".join(
-        f"{escape(gap)}{_mark(word, weight, level)}"
-        for (gap, word), weight, level in zip(
-            sentence.pieces(), weights, levels, strict=True
-        )
-    )
+    text = _words(sentence, map(_shade, levels), map(percent, weights))
     if sentence.unread:
         text += (
             ' <span style="opacity:.6" title="not read by the model">'
             f"{escape(sentence.unread)}</span>"
         )
     note = shading.note(weights)
+    return _paragraph(sentence, text, note)
+
+
+def _effects(method, sentence, predicted):
+    effects = sentence.effects[method]
+    shades = [
+        _shade(abs(level), -1 if level < 0 else 1)
+        for level in deciding.levels(method, effects)
+    ]
+    text = _words(sentence, shades, deciding.text(method, effects))
+    return (
+        f'<div style="opacity:.7">{deciding.TITLES[method]}</div>'
+        f'<div style="{SOFT}">{_key(1)} for '
+        f"<bdi>{escape(predicted)}</bdi>, {_key(-1)} against it, or more "
+        f"{shading.UNIT}</div>"
+        + _paragraph(
+            sentence, text, escape(" ".join(deciding.notes(method, sentence)))
+        )
+    )
+
+
+def _words(sentence, shades, titles):
+    return "".join(
+        f"{escape(gap)}"
+        f'<span style="{shade};border-radius:3px" title="{title}">'
+        f"{escape(word)}</span>"
+        for (gap, word), shade, title in zip(
+            sentence.pieces(), shades, titles, strict=True
+        )
+    )
+
+
+def _paragraph(sentence, text, note):
     return (
         f'<p dir="{sentence.direction}" style="line-height:1.8;'
         "margin:.2em 0 .5em;max-width:70ch;"
@@ -67,12 +105,22 @@ def _heads(sentence):
     order = sentence.head_order()
     columns = np.vstack([sentence.overall, sentence.scores[order]])
     words = len(sentence.tokens)
+    names = [deciding.SHORT[method] for method in sentence.effects]
+    names += ["overall", *(i + 1 for i in order)]
+    effects = [
+        deciding.cells(method, found)
+        for method, found in sentence.effects.items()
+    ]
     return _table(
         f"{words} words × {len(order)} heads, overlap "
         f"{percent(sentence.overlap)}, penalty {sentence.penalty:.2f}",
-        "<th>overall</th>" + "".join(f"<th>{i + 1}</th>" for i in order),
+        "".join(f"<th>{name}</th>" for name in names),
         sentence.words,
-        ["".join(_cells(row, words)) for row in columns.T],
+        [
+            "".join(f'<td style="text-align:end">{x[i]}</td>' for x in effects)
+            + "".join(_cells(row, words))
+            for i, row in enumerate(columns.T)
+        ],
     )
 
 
@@ -123,15 +171,8 @@ def _table(summary, head, words, rows):
     )
 
 
-def _shade(level):
-    return SHADE.format(DARKEST * level / len(shading.STEPS))
-
-
-def _mark(word, weight, level):
-    return (
-        f'<span style="{_shade(level)};border-radius:3px" '
-        f'title="{percent(weight)}">{escape(word)}</span>'
-    )
+def _shade(level, sign=0):
+    return SHADE.format(COLORS[sign], DARKEST * level / len(shading.STEPS))
 
 
 def _cells(weights, words):

@@ -25,10 +25,13 @@ class Sentence:
             same.
         intra_scores: Array of shape `(n, n)`, how each word (row) looks at
             the words of its own sentence (columns), or `None`.
+        effects: Dictionary of arrays of shape `(n,)` by method: the effect of
+            each word on the predicted label, below 0 where it speaks against
+            it.
 
     Raises:
-        ValueError: if the shapes do not fit together, or a weight is
-            negative or not finite.
+        ValueError: if the shapes do not fit together, a weight is negative,
+            or a weight or an effect not finite.
 
     Example:
 
@@ -46,6 +49,7 @@ class Sentence:
     intra_scores: np.ndarray | None = dataclasses.field(
         default=None, kw_only=True
     )
+    effects: dict = dataclasses.field(default_factory=dict, kw_only=True)
 
     def __post_init__(self):
         n = len(self.tokens)
@@ -59,6 +63,10 @@ class Sentence:
             self.intra_scores = as_weights(
                 self.intra_scores, "intra_scores", (n, n)
             )
+        self.effects = {
+            method: as_effects(effects, f"effects[{method!r}]", (n,))
+            for method, effects in self.effects.items()
+        }
 
     @property
     def overall(self):
@@ -185,6 +193,27 @@ def as_weights(values, name, shape, dtype="float64"):
         shape: Tuple of integers, and of strings for sizes from 1 up.
         dtype: The dtype of the array.
     """
+    values = _as_numbers(values, name, shape, dtype)
+    if not (np.isfinite(values) & (values >= 0)).all():
+        raise ValueError(
+            f"`{name}` must be finite and not negative. Received: {name} from "
+            f"{values.min()} to {values.max()}"
+        )
+    return values
+
+
+def as_effects(values, name, shape):
+    """The same, of numbers of any sign."""
+    values = _as_numbers(values, name, shape, "float64")
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"`{name}` must be finite. Received: {name} from "
+            f"{values.min()} to {values.max()}"
+        )
+    return values
+
+
+def _as_numbers(values, name, shape, dtype):
     values = np.asarray(values, dtype)
     if (
         not values.size
@@ -198,10 +227,5 @@ def as_weights(values, name, shape, dtype="float64"):
         raise ValueError(
             f"`{name}` must have the shape {expected} and not be empty. "
             f"Received: {name} of shape {values.shape}"
-        )
-    if not (np.isfinite(values) & (values >= 0)).all():
-        raise ValueError(
-            f"`{name}` must be finite and not negative. Received: {name} from "
-            f"{values.min()} to {values.max()}"
         )
     return values

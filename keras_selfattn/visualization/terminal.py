@@ -3,10 +3,12 @@
 import dataclasses
 import unicodedata
 
+import numpy as np
 from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from keras_selfattn.visualization import deciding
 from keras_selfattn.visualization import shading
 from keras_selfattn.visualization.formatting import cell
 from keras_selfattn.visualization.formatting import clean
@@ -16,6 +18,9 @@ from keras_selfattn.visualization.formatting import percent
 # read, and the order seen, on dark and light terminals and by color-blind
 # readers.
 SHADES = ("#aba59c", "#bda57f", "#cda45f", "#dba23f", "#ee9a12")
+# Effects for and against the answer, told apart by color-blind readers too.
+FOR = ("#a5a99c", "#a3b183", "#a0b967", "#9bc247", "#93cc1a")
+AGAINST = ("#aca3a7", "#bb9fae", "#ca9ab5", "#db93bd", "#ee8bc6")
 BLOCKS = "▁▂▄▆█"
 DIGITS = "12345"
 LEFT_TO_RIGHT = "\u200e"
@@ -24,6 +29,7 @@ WORD_CELLS = 20
 HEAD_CELLS = 5
 BAR_CELLS = 8
 COLUMN_CELLS = 7
+EFFECT_CELLS = 8
 GROUPS = 12
 
 
@@ -40,6 +46,10 @@ def lines(prediction, console, options):
             yield Text(f"{name}:", "bold")
         yield screen.words(side)
         yield from screen.legend(side, prediction.has_heads)
+        for method in side.effects:
+            yield from screen.effects(method, side)
+        if side.effects:
+            yield screen.effects_legend(side, prediction.predicted)
         if prediction.has_heads:
             yield from screen.heads(side)
         if side.features is not None:
@@ -81,16 +91,26 @@ class _Screen:
 
     def words(self, sentence):
         """The text, its words shaded by their overall weight."""
-        levels = shading.levels(sentence.overall, len(sentence.tokens))
-        line = Text()
-        for (gap, word), level in zip(sentence.pieces(), levels, strict=True):
-            line.append(" " if "\n" in gap else gap)
-            line.append(word, _style(level) if self.colored else "")
-            if level and not self.colored:
-                line.append(self.marks[level - 1])
+        line = self._shaded(
+            sentence, shading.levels(sentence.overall, len(sentence.tokens))
+        )
         if sentence.unread:
             line.append(" [not read by the model:] ", "bold")
             line.append(" ".join(sentence.unread.split()), "dim")
+        return line
+
+    def _shaded(self, sentence, levels, shades=SHADES, against=()):
+        """The words, each with its mark or in its color."""
+        line = Text()
+        for (gap, word), level in zip(sentence.pieces(), levels, strict=True):
+            line.append(" " if "\n" in gap else gap)
+            colors = against if level < 0 else shades
+            line.append(
+                word, _style(abs(level), colors) if self.colored else ""
+            )
+            if level and not self.colored:
+                sign = ("-" if level < 0 else "+") if against else ""
+                line.append(sign + self.marks[abs(level) - 1])
         return line
 
     def legend(self, sentence, has_heads):
@@ -98,15 +118,10 @@ class _Screen:
         note = self._text(shading.note(sentence.overall))
         if note:
             yield Text(note, "dim")
-        line = Text("overall weight: ", "dim")
-        for level, step in enumerate(shading.STEPS, start=1):
-            if self.colored:
-                line.append(f" {step} ", _style(level))
-            else:
-                line.append(f"{self.marks[level - 1]}{step}")
-            line.append(" ")
-        share = percent(1 / len(sentence.tokens))
-        line.append(f"{self._text(shading.UNIT)} ({share}) or more")
+        line = Text()
+        line.append("overall weight: ", "dim")
+        self._add_key(line, SHADES)
+        line.append(self._unit(sentence), "dim")
         yield line
         if has_heads:
             measures = (
@@ -115,8 +130,43 @@ class _Screen:
             )
             yield Text(f"heads: {measures}", "dim")
 
+    def effects(self, method, sentence):
+        """The text, its words shaded by what they did to the answer."""
+        yield Text(f"{self._text(deciding.TITLES[method])}:", "bold")
+        effects = sentence.effects[method]
+        levels = deciding.levels(method, effects)
+        yield self._shaded(sentence, levels, FOR, AGAINST)
+        for note in deciding.notes(method, sentence):
+            yield Text(self._text(note), "dim")
+
+    def effects_legend(self, sentence, predicted):
+        """What the shades of effects stand for."""
+        line = Text()
+        line.append("for ", "dim")
+        line.append(clean(predicted), "bold")
+        line.append(": ", "dim")
+        self._add_key(line, FOR, "+")
+        line.append(" against: ", "dim")
+        self._add_key(line, AGAINST, "-")
+        line.append(self._unit(sentence), "dim")
+        return line
+
+    def _add_key(self, line, shades, sign=""):
+        for level, step in enumerate(shading.STEPS, start=1):
+            if self.colored:
+                line.append(f" {step} ", _style(level, shades))
+            else:
+                line.append(f"{sign}{self.marks[level - 1]}{step}")
+            line.append(" ")
+
+    def _unit(self, sentence):
+        share = percent(1 / len(sentence.tokens))
+        return f"{self._text(shading.UNIT)} ({share}) or more"
+
     def _text(self, text):
-        return text if self.unicode else text.replace("×", "x")
+        if self.unicode:
+            return text
+        return text.translate(str.maketrans("×“”", 'x""'))
 
     def heads(self, sentence):
         """A table of the weights, words × heads."""
@@ -126,9 +176,23 @@ class _Screen:
         kept = _most(_peaks(sentence), WORDS)
         table, cells = self._table(words, kept)
         order = sentence.head_order()
+        effects = {
+            method: deciding.cells(method, found)
+            for method, found in sentence.effects.items()
+        }
         room = self.width - cells - BAR_CELLS - 16
+        if room < len(effects) * (EFFECT_CELLS + 1) + HEAD_CELLS:
+            effects = {}
+        room -= len(effects) * (EFFECT_CELLS + 1)
         heads = order[: max(room // (HEAD_CELLS + 1), 1)]
         table.add_column("overall", width=BAR_CELLS + 6, no_wrap=True)
+        for method in effects:
+            table.add_column(
+                deciding.SHORT[method],
+                width=EFFECT_CELLS,
+                justify="right",
+                no_wrap=True,
+            )
         for head in heads:
             table.add_column(
                 f"h{head + 1}", width=HEAD_CELLS, justify="right", no_wrap=True
@@ -138,6 +202,7 @@ class _Screen:
                 str(i + 1),
                 _word(words[i]),
                 self._bar(overall[i], len(words)),
+                *(shown[i] for shown in effects.values()),
                 *(
                     self._cell(sentence.scores[head, i], levels[head, i])
                     for head in heads
@@ -147,6 +212,9 @@ class _Screen:
         caption = _caption(len(kept), len(words), len(heads), len(order))
         if caption:
             yield Text(caption, "dim")
+        for method in effects:
+            unit = f"{deciding.SHORT[method]}: {deciding.UNITS[method]}"
+            yield Text(self._text(unit), "dim")
 
     def features(self, sentence):
         """A table of the weights of groups of features, words × heads."""
@@ -241,13 +309,16 @@ class _Screen:
         )
 
 
-def _style(level):
-    return f"#000000 on {SHADES[level - 1]}" if level else ""
+def _style(level, shades=SHADES):
+    return f"#000000 on {shades[level - 1]}" if level else ""
 
 
 def _peaks(sentence):
-    # A word may weigh much in one head alone.
-    return sentence.scores.max(axis=0) + sentence.overall
+    # A word may weigh much in one head alone, or decide unseen.
+    peaks = sentence.scores.max(axis=0) + sentence.overall
+    for effects in sentence.effects.values():
+        peaks = peaks + np.abs(deciding.shares(effects))
+    return peaks
 
 
 def _most(weights, count):

@@ -10,6 +10,7 @@ import pytest
 from keras_selfattn import visualization
 from keras_selfattn.cli import main
 from keras_selfattn.data.corpus import Corpus
+from keras_selfattn.effects.measuring import METHODS
 from tests.cli.commands import fails
 from tests.tiny_classifier import tiny_classifier
 from tests.visualization.examples import HOSTILE
@@ -44,6 +45,17 @@ def test_in_the_terminal(run, capsys):
     shown = capsys.readouterr().out
     for word in ("The", "food", "good"):
         assert word in shown
+
+
+def test_what_decided(folder, capsys):
+    arguments = ["explain", str(folder), "good food"]
+    assert main(arguments) == 0
+    assert "Effect of" not in capsys.readouterr().out
+    more = [f"--effects={method}" for method in METHODS]
+    assert main([*arguments, *more]) == 0
+    shown = capsys.readouterr().out
+    assert "Effect of leaving each word out" in shown
+    assert "gradient × input" in shown
 
 
 def test_as_a_page(run, data, tmp_path, capsys):

@@ -85,7 +85,42 @@ def with_features(text="a b c d", heads=2, size=40):
     )
 
 
-ALL = [pair, alignment, with_features]
+def with_effects(text="not $bad$ at all", scores=None, **arguments):
+    """The third word decides, and most of the weight is on the first."""
+    words = len(text.split())
+    if scores is None:
+        scores = np.full((2, words), 0.4 / max(words - 1, 1))
+        scores[:, 0] = 0.6
+    arguments.setdefault(
+        "effects",
+        {
+            "leave_one_out": np.resize([0.02, -0.1, 0.6, 0.0], words),
+            "gradient_x_input": np.resize([0.5, 0.25, -0.25, 0.0], words),
+        },
+    )
+    return explanation(text, scores, **arguments)
+
+
+def pair_with_effects(*texts, make=pair):
+    seen = make(*texts)
+    for side in seen.sides().values():
+        words = len(side.tokens)
+        side.effects = {"leave_one_out": np.linspace(-0.3, 0.5, words)}
+    return seen
+
+
+def alignment_with_effects(*texts):
+    return pair_with_effects(*texts, make=alignment)
+
+
+ALL = [
+    pair,
+    alignment,
+    with_features,
+    with_effects,
+    pair_with_effects,
+    alignment_with_effects,
+]
 
 
 def with_text(make, null=False, **arguments):

@@ -8,12 +8,16 @@ from keras import ops
 from keras.ops import convert_to_numpy as array
 
 from keras_selfattn import models
+from keras_selfattn.effects.measuring import METHODS
+from keras_selfattn.effects.measuring import measure
+from keras_selfattn.effects.reader import Reader
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import string_tensor
 from keras_selfattn.visualization import AlignmentExplanation
 from keras_selfattn.visualization import Explanation
 from keras_selfattn.visualization import PairExplanation
 from keras_selfattn.visualization import explain
+from tests.same_weights import draw_weights
 from tests.tiny_classifier import tiny_classifier
 from tests.visualization.examples import HEADS
 from tests.visualization.examples import TEXTS
@@ -271,3 +275,31 @@ def test_encoder_runs_once_in_one_graph():
 def test_wrong_number_of_texts():
     with pytest.raises(ValueError, match="must be a pair of strings"):
         list(explain(siamese(), ["one"]))
+
+
+@pytest.mark.parametrize("make", [tiny_classifier, siamese, decomposable])
+def test_effects_are_those_of_the_words(make):
+    model = make()
+    draw_weights(model)
+    texts = ["good food", "bad food n't good ."]
+    if make is not tiny_classifier:
+        texts = [("A man", "dog"), ("man plays", "A dog sleeps .")]
+    seen = list(explain(model, texts, effects=METHODS))
+    reader = Reader(model)
+    expected = measure(reader, reader.read(texts), METHODS)
+    for row, explanation in enumerate(seen):
+        for side, sentence in enumerate(explanation.sides().values()):
+            assert tuple(sentence.effects) == METHODS
+            words = len(sentence.tokens)
+            for method, effects in sentence.effects.items():
+                np.testing.assert_allclose(
+                    effects, expected[method][side][row, :words], atol=1e-5
+                )
+                assert effects[-1] != 0
+    (one,) = explain(model, texts[:1], effects="leave_one_out")
+    for sentence in one.sides().values():
+        assert list(sentence.effects) == ["leave_one_out"]
+    (none,) = explain(model, texts[:1])
+    assert all(not side.effects for side in none.sides().values())
+    with pytest.raises(ValueError, match="`effects`.*Received: .*'luck'"):
+        explain(model, texts, effects="luck")

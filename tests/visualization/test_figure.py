@@ -7,6 +7,8 @@ from tests.visualization.examples import ALL
 from tests.visualization.examples import alignment
 from tests.visualization.examples import explanation
 from tests.visualization.examples import pair
+from tests.visualization.examples import pair_with_effects
+from tests.visualization.examples import with_effects
 from tests.visualization.examples import with_features
 
 
@@ -64,6 +66,26 @@ def test_alignment():
     assert names == ["a", r"\$b\$", "c"]
     words = [label.get_text() for label in panels[0].get_xticklabels()]
     assert words == ["d", "e"]
+
+
+def test_effects_have_a_map_of_their_own():
+    figure = with_effects().figure()
+    weights, effects, _ = figure.axes
+    np.testing.assert_array_equal(
+        effects.images[0].get_array(), [[0, 0, 3, 0], [2, 0, 0, 0]]
+    )
+    names = [label.get_text() for label in effects.get_yticklabels()]
+    assert names == ["left out", "gradient"]
+    title = effects.get_title("left").replace("\n", " ")
+    assert title.startswith("What decided: green for good, pink against. Left")
+    assert "“at” has the most effect" in title
+    image = effects.images[0]
+    green, white, pink = image.cmap(image.norm([5, 0, -5]))[:, :3]
+    assert green.argmax() == 1
+    assert pink.argmin() == 1
+    np.testing.assert_array_equal(white, 1)
+    titles = [a.get_title("left") for a in pair_with_effects().figure().axes]
+    assert titles[1].startswith("premise: what decided")
 
 
 def test_one_color_for_a_weight_in_all_figures():

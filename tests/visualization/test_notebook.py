@@ -2,6 +2,7 @@ from tests.visualization.examples import HOSTILE
 from tests.visualization.examples import alignment
 from tests.visualization.examples import balanced
 from tests.visualization.examples import explanation
+from tests.visualization.examples import with_effects
 
 
 def test_fragment_is_escaped():
@@ -37,3 +38,24 @@ def test_maps_say_which_side_looks_at_which():
     seen = alignment()._repr_html_()
     title = "The premise (rows) looks at the hypothesis (columns); each row"
     assert f"<summary>{title} adds up to 100%</summary>" in seen
+
+
+def test_effects_are_beside_the_weights():
+    seen = with_effects(labels=["bad", "<good>"])._repr_html_()
+    assert "Effect of leaving each word out</div>" in seen
+    assert "for <bdi>&lt;good&gt;</bdi>" in seen
+    green = "rgb(77 146 33 / "
+    assert f'{green}0.36);border-radius:3px" title="+60 points">at<' in seen
+    assert f'{green}0.00);border-radius:3px" title="-10 points">$bad$<' in seen
+    assert f'{green}0.24);border-radius:3px" title="+50%">not<' in seen
+    assert "“at” has the most effect" in seen
+    assert "<th>left out</th><th>gradient</th><th>overall</th>" in seen
+    assert ">+60</td>" in seen
+    assert balanced(seen)
+
+
+def test_effects_against_the_answer_are_pink():
+    effects = {"leave_one_out": [0.1, -0.5, 0.0, 0.0]}
+    seen = with_effects(effects=effects)._repr_html_()
+    pink = "rgb(197 27 125 / 0.36)"
+    assert f'{pink};border-radius:3px" title="-50 points">$bad$<' in seen

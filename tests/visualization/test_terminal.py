@@ -12,6 +12,7 @@ from tests.visualization.examples import ALL
 from tests.visualization.examples import alignment
 from tests.visualization.examples import explanation
 from tests.visualization.examples import pair
+from tests.visualization.examples import with_effects
 from tests.visualization.examples import with_features
 
 
@@ -45,6 +46,29 @@ def test_even_weights_are_told(encoding):
     text = terminal(explanation("a b c", np.ones((1, 3)) / 3), 80, encoding)
     assert "No word stands out: each has less than 1.5" in text
     assert "(33%)" in text
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_effects_are_beside_the_weights(encoding):
+    text = terminal(with_effects(), 80, encoding)
+    two, three = "▂▄" if encoding == "utf-8" else "23"
+    assert "Effect of leaving each word out:" in text
+    assert f"not $bad$ at+{three} all\n" in text
+    assert f"not+{two} $bad$ at all\n" in text
+    assert "for good: +" in text
+    assert "against: -" in text
+    flat = " ".join(text.split())
+    assert "at” has the most effect" in flat.replace('at"', "at”")
+    assert re.search(r"overall +left out +gradient +h1", text)
+    assert re.search(r"3 at +13% +. +\+60 +-25%", text)
+
+
+def test_effects_have_colors_of_their_own():
+    arguments = {"force_terminal": True, "color_system": "truecolor"}
+    effects = {"leave_one_out": [0.5, -0.4, 0, 0]}
+    seen = terminal(with_effects(effects=effects), **arguments)
+    assert "\x1b[38;2;0;0;0;48;2;163;177;131mnot\x1b[0m" in seen
+    assert "\x1b[38;2;0;0;0;48;2;172;163;167m$bad$\x1b[0m" in seen
 
 
 def test_color_marks_words_by_style():
