@@ -1,4 +1,4 @@
-"""Takes the pictures of the guides, of a terminal and of a page.
+"""Takes the pictures of the README and the guides.
 
 python -m docs.take_screenshots [MODEL]
 
@@ -22,6 +22,7 @@ from keras_selfattn.files import write_bytes
 from tests import chromium
 
 DOCS = pathlib.Path(__file__).parent
+FIGURE = DOCS.parent / "examples" / "heat_map.png"
 ROWS = 200
 TERMINAL = """<!DOCTYPE html>
 <meta charset="utf-8">
@@ -45,6 +46,15 @@ def of_terminal(model, folder):
     path = folder / "terminal.html"
     path.write_text(TERMINAL.format(code=code.rstrip()), encoding="utf-8")
     return path
+
+
+def of_figure(model):
+    """Writes the figure of the text that the terminal shows."""
+    (explanation,) = visualization.explain(model, [lin2017.TEXT])
+    png = io.BytesIO()
+    explanation.figure().savefig(png, format="png", dpi=150)
+    write_bytes(FIGURE, png.getvalue())
+    print(FIGURE)
 
 
 def of_page(model, folder):
@@ -85,6 +95,7 @@ def main():
         else:
             lin2017.main([f"--output={model}"])
         model = models.from_preset(model)
+        of_figure(model)
         for name, html, element in (
             ("explanation", of_terminal(model, folder), "pre"),
             ("page", of_page(model, folder), "html"),

@@ -11,6 +11,7 @@ from keras_selfattn.cli.options import PROGRAM
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.data.checked_texts import empty_text
 from keras_selfattn.data.lines import place
+from keras_selfattn.sides import sentences
 from keras_selfattn.streams import chunks
 
 _BATCH = 64
@@ -55,7 +56,8 @@ def predict(options):
         columns = dict.fromkeys(rows[0][0], str)
     model = models.load(options.model)
     answers = Answers(model.labels, options.digits)
-    answered = _answered(model, rows)
+    unread = []
+    answered = _answered(model, rows, unread)
     if not options.output:
         for _, *answer in answered:
             _print(answers.shown(*answer))
@@ -65,6 +67,12 @@ def predict(options):
         with tables.new_table(options.output, names) as write:
             for given, *answer in answered:
                 write({**given, **answers.row(*answer)})
+    if unread:
+        print(
+            f"{PROGRAM}: {sum(unread):,} words of {len(unread):,} texts were "
+            "not read: they lie beyond `max_tokens`",
+            file=sys.stderr,
+        )
     if answers.bad:
         print(
             f"{PROGRAM}: {place(options.file)}: {answers.bad:,} of "
@@ -74,14 +82,26 @@ def predict(options):
         )
 
 
-def _answered(model, rows):
-    """Each row with its probabilities, or `None` for those of a bad one."""
+def _answered(model, rows, unread):
+    """Each row with its probabilities, or `None` for those of a bad one.
+
+    Args:
+        model: The classifier.
+        rows: Iterable of tuples of columns and a text, or what is wrong.
+        unread: List that gets the number of unread words of each text that
+            has any.
+    """
     from keras_selfattn import evaluation
 
     for chunk in chunks(rows, _BATCH):
         texts = [text for _, text in chunk if not isinstance(text, ValueError)]
         if texts:
             asked_texts.check_kind(model, not isinstance(texts[0], str))
+            counts = sum(
+                model.preprocessor.count_unread(column)
+                for column in zip(*map(sentences, texts), strict=True)
+            )
+            unread.extend(counts[counts > 0].tolist())
         answers = (
             row
             for _, batch in evaluation.predict(model, texts, _BATCH)

@@ -8,6 +8,7 @@ import tempfile
 import weakref
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from keras_selfattn import validation
@@ -168,6 +169,32 @@ class TextPreprocessor(keras.layers.Layer):
             tf.fill([tokens.nrows()], NULL), 1
         )
         return tf.concat([null, tokens], axis=1)
+
+    def count_unread(self, texts):
+        """How many tokens of each text lie beyond `max_tokens`.
+
+        Args:
+            texts: List of strings.
+
+        Returns:
+            NumPy array of integers, `(B,)`.
+
+        Example:
+
+        >>> preprocessor = TextPreprocessor(["a"], max_tokens=3)
+        >>> preprocessor.count_unread(["a dog runs home .", "a dog"])
+        array([2, 0])
+        """
+        counts = np.zeros(len(texts), int)
+        if self.max_tokens is None:
+            return counts
+        limit = self.max_tokens - self.prepend_null
+        # Every token has a character: a short text needs no second look.
+        long = [i for i, text in enumerate(texts) if len(text) > limit]
+        if long:
+            tokens = self._tokenizer([texts[i] for i in long])
+            counts[long] = np.maximum(tokens.row_lengths().numpy() - limit, 0)
+        return counts
 
     def adapt(self, texts, max_size=None, min_count=1):
         """Takes the words of texts as the vocabulary, frequent ones first.

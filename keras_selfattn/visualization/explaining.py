@@ -83,11 +83,15 @@ def _explain(model, texts, labels, batch_size, methods):
         is_pair = len(model.sides) > 1
         make = _pair if is_pair else _single
         columns = zip(*texts, strict=True) if is_pair else [texts]
-        tokens = [_tokens(model.preprocessor, column) for column in columns]
+        tokens, unread = zip(
+            *(_tokens(model.preprocessor, column) for column in columns),
+            strict=True,
+        )
         for row, (_, label) in enumerate(batch):
             yield make(
                 texts[row],
                 [side[row] for side in tokens],
+                [int(side[row]) for side in unread],
                 {name: _row(scores, row) for name, scores in views.items()},
                 {name: _row(found, row) for name, found in effects.items()},
                 probabilities=outputs[row],
@@ -97,10 +101,12 @@ def _explain(model, texts, labels, batch_size, methods):
 
 
 def _tokens(preprocessor, texts):
-    return [
+    texts = list(texts)
+    tokens = [
         [token.decode("utf-8", "replace") for token in row]
-        for row in preprocessor.tokenize(list(texts)).to_list()
+        for row in preprocessor.tokenize(texts).to_list()
     ]
+    return tokens, preprocessor.count_unread(texts)
 
 
 def _row(scores, row):
@@ -109,17 +115,18 @@ def _row(scores, row):
     return scores[row]
 
 
-def _single(text, tokens, views, effects, **prediction):
+def _single(text, tokens, unread, views, effects, **prediction):
     return Explanation(
         text,
         tokens[0],
+        unread_words=unread[0],
         effects=_of_side(effects, 0, len(tokens[0])),
         **_of_heads(views["attention_scores"], len(tokens[0])),
         **prediction,
     )
 
 
-def _pair(texts, tokens, views, effects, **prediction):
+def _pair(texts, tokens, unread, views, effects, **prediction):
     sizes = [len(side) for side in tokens]
     if "alignment_scores" in views:
         kind = AlignmentExplanation
@@ -145,8 +152,10 @@ def _pair(texts, tokens, views, effects, **prediction):
     for side, size in enumerate(sizes):
         arguments[side]["effects"] = _of_side(effects, side, size)
     sentences = [
-        Sentence(text, words, **more)
-        for text, words, more in zip(texts, tokens, arguments, strict=True)
+        Sentence(text, words, unread_words=count, **more)
+        for text, words, count, more in zip(
+            texts, tokens, unread, arguments, strict=True
+        )
     ]
     return kind(*sentences, **prediction)
 

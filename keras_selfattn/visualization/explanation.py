@@ -27,6 +27,7 @@ class Explanation(Prediction, Sentence):
             each feature, or `None` where all features of a word weigh the
             same.
         effects: As in `Sentence`.
+        unread_words: How many words after `tokens` the model did not read.
 
     Raises:
         ValueError: if the shapes do not fit together, or a score or

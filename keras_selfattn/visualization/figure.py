@@ -57,13 +57,16 @@ def views(prediction):
     maps = []
     if not prediction.has_heads:
         for title, looking, looked, weights in prediction.matrices():
-            title = f"{title}; {shading.ROWS}"
+            title = f"{title}; {shading.ROWS}{_unread(looking, looked)}"
             maps.append(Map(title, looked.words, weights, looking.words))
     for name, side in prediction.sides().items():
         if prediction.has_heads:
+            title = ": ".join(filter(None, [name, side.unread_note]))
             weights = np.vstack([side.overall, side.scores])
             names = ["overall", *range(1, len(side.scores) + 1)]
-            maps.append(Map(name, side.words, weights, names, has_overall=True))
+            maps.append(
+                Map(title, side.words, weights, names, has_overall=True)
+            )
         if side.effects:
             maps.append(_effects(name, side, prediction.predicted))
     return maps
@@ -87,6 +90,11 @@ def _effects(name, side, predicted):
         [deciding.SHORT[method] for method in side.effects],
         has_effects=True,
     )
+
+
+def _unread(*sides):
+    notes = {side.unread_note for side in sides} - {""}
+    return "".join(f"; {note}" for note in sorted(notes))
 
 
 def feature_views(prediction):

@@ -13,7 +13,6 @@ from keras_selfattn.visualization.formatting import percent
 SHADE = "background:rgb({} / {:.2f})"
 # Weights are blue, effects for the answer green, against it pink.
 COLORS = {0: "31 111 200", 1: "77 146 33", -1: "197 27 125"}
-DARKEST = 0.6
 SOFT = "opacity:.7;font-size:90%"
 UPRIGHT = "writing-mode:vertical-rl;transform:rotate(180deg)"
 GROUPS = 12
@@ -54,10 +53,10 @@ def _text(sentence):
     weights = sentence.overall
     levels = shading.levels(weights, len(weights))
     text = _words(sentence, map(_shade, levels), map(percent, weights))
-    if sentence.unread:
+    if sentence.unread_note:
         text += (
-            ' <span style="opacity:.6" title="not read by the model">'
-            f"{escape(sentence.unread)}</span>"
+            f" <b>[{sentence.unread_note}]</b> "
+            f'<span style="opacity:.6">{escape(sentence.unread)}</span>'
         )
     note = shading.note(weights)
     return _paragraph(sentence, text, note)
@@ -112,7 +111,7 @@ def _heads(sentence):
         for method, found in sentence.effects.items()
     ]
     return _table(
-        f"{words} words × {len(order)} heads, overlap "
+        f"Weights of {words} words in {len(order)} heads: overlap "
         f"{percent(sentence.overlap)}, penalty {sentence.penalty:.2f}",
         "".join(f"<th>{name}</th>" for name in names),
         sentence.words,
@@ -140,8 +139,8 @@ def _features(sentence):
         for i in range(words)
     ]
     return _table(
-        f"{words} words × {sentence.features.shape[-1]} features, in "
-        f"{size} groups a head of those that weigh the same word most",
+        f"Weights of {words} words for {sentence.features.shape[-1]} features, "
+        f"in {size} groups a head of those that weigh the same word most",
         "".join(f'<th colspan="{size}">{i + 1}</th>' for i in order),
         sentence.words,
         rows,
@@ -172,7 +171,8 @@ def _table(summary, head, words, rows):
 
 
 def _shade(level, sign=0):
-    return SHADE.format(COLORS[sign], DARKEST * level / len(shading.STEPS))
+    # The first step must be seen beside plain words.
+    return SHADE.format(COLORS[sign], 0.1 + 0.1 * level if level else 0.0)
 
 
 def _cells(weights, words):

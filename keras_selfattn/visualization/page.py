@@ -14,6 +14,7 @@ from keras_selfattn.visualization import alignment
 from keras_selfattn.visualization import shading
 from keras_selfattn.visualization.formatting import clean
 from keras_selfattn.visualization.formatting import escape
+from keras_selfattn.visualization.formatting import percent
 from keras_selfattn.visualization.totals import Totals
 
 # A weight is written as two digits in base 64, from "?" to "~", up to
@@ -22,6 +23,8 @@ from keras_selfattn.visualization.totals import Totals
 LARGEST = 64 * 64 - 1
 FIRST = ord("?")
 GROUPS = 12
+SCRIPTS = ("page_words.js", "page_tables.js", "page_list.js")
+CLASSES_IN_HEAD = 5
 
 
 def write_html(explanations, path, title="What the model looked at"):
@@ -61,9 +64,7 @@ def write_html(explanations, path, title="What the model looked at"):
             totals.add(explanation)
             file.write(_card(explanation, number))
         _, bottom = _template()
-        file.write(
-            bottom.substitute(summary=totals.html(), script=_asset("page.js"))
-        )
+        file.write(bottom.substitute(summary=totals.html(), script=_script()))
     return path
 
 
@@ -96,6 +97,11 @@ def _asset(name):
     return files.joinpath(name).read_text(encoding="utf-8")
 
 
+def _script():
+    parts = "".join(map(_asset, SCRIPTS))
+    return f'"use strict";\n(() => {{\n{parts}}})();\n'
+
+
 def _template():
     """The page before the explanations, and after them."""
     parts = _asset("page.html").split("$cards")
@@ -111,7 +117,7 @@ def _top(title, labels, heads, first):
     style = _asset("page.css")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; "
-        f"script-src {_hash(_asset('page.js'))}; "
+        f"script-src {_hash(_script())}; "
         "base-uri 'none'; form-action 'none'"
     )
     classes = "".join(
@@ -194,22 +200,40 @@ def _card(explanation, number):
             explanation.correct
         ],
         "confidence": f"{explanation.confidence:.4f}",
-        "classes": _short(explanation.probabilities),
     }
+    probabilities = explanation.probabilities
+    more = {}
+    if len(probabilities) > CLASSES_IN_HEAD:
+        more["classes"] = _short(probabilities)
     texts = "".join(
         (f'<h2 class="side">{name}</h2>' if name else "")
         + _text(name, side, explanation.has_heads)
         for name, side in explanation.sides().items()
     )
+    # With scripts the browser takes what lies in `noscript` for plain text,
+    # and makes no elements of what is out of sight.
     return (
-        f'<article id="t{number}"{_attributes(data)}><div class="head">'
-        f'<a href="#t{number}" aria-label="Text {number}">{number}</a>'
-        f'<span class="verdict">{_verdict(explanation)}</span>'
-        f'<span class="confidence"><progress max="1" '
-        f'value="{explanation.confidence:.3f}" aria-hidden="true">'
-        f"</progress> {explanation.confidence:.0%} confident</span></div>"
-        f"{texts}</article>\n"
+        f'<noscript{_attributes(data)}><article id="t{number}"'
+        f' data-outcome="{data["outcome"]}"{_attributes(more)}>'
+        f'<div class="head"><a href="#t{number}" aria-label="Text {number}">'
+        f'{number}</a><span class="verdict">{_verdict(explanation)}</span>'
+        f"{_classes(explanation)}</div>{texts}</article></noscript>\n"
     )
+
+
+def _classes(explanation):
+    """The most probable classes, with their probabilities."""
+    probabilities = explanation.probabilities
+    order = np.argsort(-probabilities, kind="stable")
+    items = [
+        f"<li><bdi>{escape(explanation.labels[i])}</bdi> "
+        f"{percent(probabilities[i])}</li>"
+        for i in order[:CLASSES_IN_HEAD]
+    ]
+    rest = len(order) - CLASSES_IN_HEAD
+    if rest > 0:
+        items.append(f"<li>and {rest} more</li>")
+    return f'<ul class="classes">{"".join(items)}</ul>'
 
 
 def _text(name, side, has_heads):
@@ -232,9 +256,12 @@ def _text(name, side, has_heads):
         data["groups-largest"], data["groups"] = _encoded(
             groups.reshape(len(groups), -1)
         )
+    note = side.unread_note
+    if note:
+        note = f'<p class="cut">{note}, beyond the model\'s limit.</p>'
     return (
         f'<p class="text" dir="{side.direction}" lang=""{_attributes(data)}>'
-        f"{escape(shown)}</p>"
+        f"{escape(shown)}</p>{note}"
     )
 
 

@@ -28,6 +28,8 @@ class Sentence:
         effects: Dictionary of arrays of shape `(n,)` by method: the effect of
             each word on the predicted label, below 0 where it speaks against
             it.
+        unread_words: How many words after `tokens` the model did not read.
+            `None` counts what the text has after them.
 
     Raises:
         ValueError: if the shapes do not fit together, a weight is negative,
@@ -50,6 +52,7 @@ class Sentence:
         default=None, kw_only=True
     )
     effects: dict = dataclasses.field(default_factory=dict, kw_only=True)
+    unread_words: int | None = dataclasses.field(default=None, kw_only=True)
 
     def __post_init__(self):
         n = len(self.tokens)
@@ -67,6 +70,8 @@ class Sentence:
             method: as_effects(effects, f"effects[{method!r}]", (n,))
             for method, effects in self.effects.items()
         }
+        if self.unread_words is None:
+            self.unread_words = len(self.unread.split())
 
     @property
     def overall(self):
@@ -126,6 +131,14 @@ class Sentence:
         """The end of the shown text that the model did not read."""
         shown, spans = self.aligned
         return shown[spans[-1][1] :].strip()
+
+    @property
+    def unread_note(self):
+        """How many words were not read, in words; `""` if all were."""
+        if not self.unread_words:
+            return ""
+        words = "word" if self.unread_words == 1 else "words"
+        return f"{self.unread_words:,} {words} not read"
 
     def pieces(self):
         """Yield each word of the shown text after the gap before it."""

@@ -94,8 +94,8 @@ class _Screen:
         line = self._shaded(
             sentence, shading.levels(sentence.overall, len(sentence.tokens))
         )
-        if sentence.unread:
-            line.append(" [not read by the model:] ", "bold")
+        if sentence.unread_note:
+            line.append(f" [{sentence.unread_note}] ", "bold")
             line.append(" ".join(sentence.unread.split()), "dim")
         return line
 

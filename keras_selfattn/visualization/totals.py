@@ -23,6 +23,7 @@ class Totals:
 
     def __init__(self, heads):
         self.texts = self.sentences = self.known = self.right = 0
+        self.unread = self.cut = 0
         self.name = "text"
         self.overlap = np.zeros(heads)
         self.penalty = np.zeros(heads)
@@ -34,6 +35,9 @@ class Totals:
             self.name = "pair"
         self.known += explanation.label is not None
         self.right += bool(explanation.correct)
+        unread = sum(side.unread_words for side in explanation.sides().values())
+        self.unread += unread
+        self.cut += bool(unread)
         if explanation.has_heads:
             for side in explanation.sides().values():
                 self.sentences += 1
@@ -50,6 +54,11 @@ class Totals:
             wrong = self.known - self.right
             parts.append(
                 f"{self.right / self.known:.1%} right, {wrong:,} wrong"
+            )
+        if self.unread:
+            parts.append(
+                f"{self.unread:,} words of {self.cut:,} "
+                f"{self.name}{'s' * (self.cut != 1)} not read"
             )
         if not self.sentences:
             return f"<p>{' · '.join(parts)}</p>"
@@ -71,9 +80,9 @@ class Totals:
         )
         return (
             f"<p>{' · '.join(parts)}</p><details>"
-            "<summary>About the heads</summary><p>"
+            "<summary>Table: overlap and penalty of each head</summary><p>"
             f"{_ABOUT.format(penalty)}</p>"
-            '<div class="scroll" tabindex="0" role="region" '
+            '<div class="scroll" tabindex="0" role="group" '
             'aria-label="Measures of each head"><table><thead><tr>'
             f"<th>head</th>{numbers}</tr></thead><tbody>{rows}</tbody></table>"
             "</div></details>"

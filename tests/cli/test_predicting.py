@@ -60,6 +60,19 @@ def test_predict(run, capsys):
         )
 
 
+def test_unread_words_are_counted_at_the_end(tmp_path, capsys):
+    model = tiny_classifier()
+    model.preprocessor.max_tokens = 3
+    model.save_to_preset(tmp_path / "model")
+    ask(tmp_path / "model", "good food", "bad")
+    assert capsys.readouterr().err == ""
+    ask(tmp_path / "model", "good food", "a b c d e", "bad food is bad food")
+    assert capsys.readouterr().err.splitlines() == [
+        "keras-selfattn: 4 words of 2 texts were not read: they lie beyond "
+        "`max_tokens`"
+    ]
+
+
 def test_predict_a_file(run, data, capsys):
     path = data / "dev.jsonl"
     assert main(["predict", str(run), f"--file={path}", "--text=review"]) == 0

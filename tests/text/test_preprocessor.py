@@ -277,3 +277,15 @@ def test_savedmodel_holds_the_vocabulary_as_a_file(tmp_path):
     assert_same_ids(
         full_preprocessor(), lambda texts: served.serve(tf.constant(texts))
     )
+
+
+@pytest.mark.parametrize("null", [False, True])
+def test_unread_tokens_are_counted(null):
+    texts = ["a dog . a dog .", "a dog", "", "x" * 99, "I do n't ( care )"]
+    whole = TextPreprocessor(VOCABULARY, prepend_null=null)
+    lengths = whole.tokenize(texts).row_lengths().numpy()
+    cut = TextPreprocessor(VOCABULARY, prepend_null=null, max_tokens=3)
+    read = cut.tokenize(texts).row_lengths().numpy()
+    assert (cut.count_unread(texts) == lengths - read).all()
+    assert cut.count_unread(texts)[0] == 3 + null
+    assert not whole.count_unread(texts).any()

@@ -32,6 +32,9 @@ class FakePreprocessor:
     def tokenize(self, texts):
         return tf.strings.split(string_tensor(texts))
 
+    def count_unread(self, texts):
+        return np.zeros(len(texts), int)
+
     def __call__(self, texts):
         lengths = tf.strings.length(self.tokenize(texts))
         return {"token_ids": lengths.to_tensor().numpy()}
@@ -270,6 +273,18 @@ def test_encoder_runs_once_in_one_graph():
     traced = {"tensorflow": 1, "jax": 2, "torch": 3}
     # Once for all sizes, once for each, or for each batch.
     assert len(calls) == traced[keras.backend.backend()]
+
+
+def test_unread_words_are_counted():
+    model = decomposable()
+    model.preprocessor.max_tokens = 4
+    seen, short = explain(model, [("a don't b c", "e f g h i"), ("a", "b")])
+    # "do" and "n't" are two words.
+    assert seen.premise.unread == "b c"
+    assert seen.premise.unread_note == "2 words not read"
+    assert seen.hypothesis.unread == "h i"
+    assert seen.hypothesis.unread_note == "2 words not read"
+    assert short.premise.unread_note == ""
 
 
 def test_wrong_number_of_texts():

@@ -88,6 +88,19 @@ def test_effects_have_a_map_of_their_own():
     assert titles[1].startswith("premise: what decided")
 
 
+def test_unread_words_are_told():
+    figure = explanation("a b c d", tokens=["a", "b"]).figure()
+    assert figure.axes[0].get_title("left") == "2 words not read"
+    sides = pair()
+    sides.premise.unread_words = 9
+    figure = sides.figure()
+    assert figure.axes[0].get_title("left") == "premise: 9 words not read"
+    both = alignment()
+    both.premise.unread_words = 9
+    title = both.figure().axes[0].get_title("left").replace("\n", " ")
+    assert title.endswith("; 9 words not read")
+
+
 def test_one_color_for_a_weight_in_all_figures():
     def color(scores):
         image = explanation("a b c d", [scores]).figure().axes[0].images[0]

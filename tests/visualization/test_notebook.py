@@ -20,11 +20,17 @@ def test_weights_are_there():
 
 def test_shades_count_even_shares():
     seen = explanation("a b c d", [[0.125, 0.5, 0.375, 0.0]])._repr_html_()
-    assert '/ 0.24);border-radius:3px" title="50%">b</span>' in seen
-    assert '/ 0.12);border-radius:3px" title="38%">c</span>' in seen
+    assert '/ 0.30);border-radius:3px" title="50%">b</span>' in seen
+    assert '/ 0.20);border-radius:3px" title="38%">c</span>' in seen
     assert '/ 0.00);border-radius:3px" title="12%">a</span>' in seen
     assert "8</span> or more × an even share" in seen
     assert "No word stands out" not in seen
+
+
+def test_unread_words_are_told():
+    seen = explanation("a b <c> d", tokens=["a", "b"])._repr_html_()
+    assert "<b>[2 words not read]</b>" in seen
+    assert "&lt;c&gt; d</span>" in seen
 
 
 def test_even_weights_are_told():
@@ -45,9 +51,9 @@ def test_effects_are_beside_the_weights():
     assert "Effect of leaving each word out</div>" in seen
     assert "for <bdi>&lt;good&gt;</bdi>" in seen
     green = "rgb(77 146 33 / "
-    assert f'{green}0.36);border-radius:3px" title="+60 points">at<' in seen
+    assert f'{green}0.40);border-radius:3px" title="+60 points">at<' in seen
     assert f'{green}0.00);border-radius:3px" title="-10 points">$bad$<' in seen
-    assert f'{green}0.24);border-radius:3px" title="+50%">not<' in seen
+    assert f'{green}0.30);border-radius:3px" title="+50%">not<' in seen
     assert "“at” has the most effect" in seen
     assert "<th>left out</th><th>gradient</th><th>overall</th>" in seen
     assert ">+60</td>" in seen
@@ -57,5 +63,5 @@ def test_effects_are_beside_the_weights():
 def test_effects_against_the_answer_are_pink():
     effects = {"leave_one_out": [0.1, -0.5, 0.0, 0.0]}
     seen = with_effects(effects=effects)._repr_html_()
-    pink = "rgb(197 27 125 / 0.36)"
+    pink = "rgb(197 27 125 / 0.40)"
     assert f'{pink};border-radius:3px" title="-50 points">$bad$<' in seen

@@ -71,6 +71,14 @@ def test_totals(tmp_path):
     assert "3 texts · 50.0% right, 1 wrong · overlap of heads 50%" in text
 
 
+def test_unread_words_are_told(tmp_path):
+    cut = explanation("a b c d", tokens=["a", "b"])
+    text = page(tmp_path, explanation("a b"), cut)
+    assert text.count("2 words not read, beyond the model's limit.") == 1
+    assert "· 2 words of 1 text not read" in text
+    assert "not read" not in page(tmp_path, explanation("a b"))
+
+
 def test_no_texts(tmp_path):
     assert "No texts." in page(tmp_path)
 
@@ -134,7 +142,7 @@ def test_nothing_breaks_out_of_any_kind(make, tmp_path):
 def test_pages_name_both_sentences(tmp_path):
     text = page(tmp_path, pair(), pair())
     assert text.count(">premise</h2>") == text.count(">hypothesis</h2>")
-    assert text.count('class="text"') == 4
+    assert text.count('<p class="text" dir') == 4
     assert "2 pairs · overlap of heads " in text
 
 

@@ -30,6 +30,12 @@ const choose = (id, value) => {
   select.dispatchEvent(new Event("change", { bubbles: true }));
   return order();
 };
+const type = (sought) => {
+  const search = document.getElementById("search");
+  search.value = sought;
+  search.dispatchEvent(new Event("input", { bubbles: true }));
+  return texts("#count")[0];
+};
 const tip = () => {
   const box = document.getElementById("tip");
   return box.hidden ? null : box.textContent;
@@ -88,7 +94,10 @@ def test_hostile_text_stays_text(show):
     assert page.run("return all('script').length") == 1
     assert page.run("return texts('#predicted option')[2]") == hostile.labels[1]
     page.run("await opened('#t1')")
-    assert page.run("return texts('.classes bdi')") == hostile.labels
+    shown = page.run("return texts('#t1 .classes bdi')")
+    assert shown == hostile.labels[::-1]
+    assert page.run("return type('</table>')") == "0 of 2 shown"
+    assert page.run("return type(`alert(1)</Script> \"a' &`)") == "2 shown"
     assert "true" not in page.run("return document.title")
 
 
@@ -134,7 +143,7 @@ def test_filters_of_labels_need_labels(show):
     assert page.run(
         "return all('#filters label').filter((x) => x.offsetWidth)"
         ".map((x) => x.firstChild.textContent.trim())"
-    ) == ["Predicted", "Confidence", "Sort"]
+    ) == ["Search", "Predicted", "Confidence", "Sort"]
 
 
 def test_picking_a_head(show):
@@ -211,7 +220,15 @@ def test_the_keyboard_reaches_everything(show):
         if here is None:
             break
         reached.append(here)
-    table = ["SUMMARY", "predicted", "label", "outcome", "confidence", "sort"]
+    table = [
+        "SUMMARY",
+        "search",
+        "predicted",
+        "label",
+        "outcome",
+        "confidence",
+        "sort",
+    ]
     assert reached == [*table, "BUTTON", *["A", "w", "SUMMARY"] * 3]
 
 
@@ -277,7 +294,8 @@ def test_text_can_be_selected(show):
 def test_cards_are_read_when_they_come_near(show):
     page = show(explanation("a b " * 30) for _ in range(60))
     assert page.run("return all('#t60 span.w').length") == 0
-    page.run("document.getElementById('t60').scrollIntoView(); await pause()")
+    assert page.run("return all('article').length") < 60
+    page.run("scrollTo(0, document.body.scrollHeight); await pause()")
     page.run("all('#picker button')[3].click()")
     assert page.run("return shades('#t60').slice(0, 3)") == ["0", "0", "1"]
     # Not near any more, and shaded when it is again.
@@ -350,23 +368,108 @@ def test_heads_and_features_of_both_sentences(show):
     assert page.run("return tip()") == "c · 100% in head 1"
     page.run("await opened('article')")
     assert page.run("return texts('article summary')") == [
-        "All 1 head × 2 + 1 words"
+        "Table: weights of 2 + 1 words in 1 head"
     ]
-    titles = page.run("return all('.features td').map((td) => td.title)")
+    titles = page.run("return all('.features td.w').map((td) => td.title)")
     assert titles == ["a: 100%", "a: 0%", "b: 0%", "b: 100%"] + [
         "c: 100%",
         "c: 100%",
     ]
 
 
+def test_searching(show):
+    page = show([*three(), explanation("É & <b>", label="bad")])
+    for sought, expected in {
+        "C ": "t2",
+        "é & <": "t4",
+        "amp": "",
+        "data": "",
+        "": "t1 t2 t3 t4",
+    }.items():
+        count = page.run(f"return type({sought!r})")
+        assert page.run("return order()") == expected, sought
+        assert count.startswith(str(len(expected.split())))
+    page.run("choose('outcome', 'wrong')")
+    assert page.run("return type('a')") == "1 of 4 shown"
+    assert page.run("return order()") == "t1"
+
+
+def test_probabilities_stand_in_the_head(show):
+    labels = [f"label{i}" for i in range(7)]
+    many = np.array([1, 2, 3, 4, 5, 6, 7]) / 28
+    page = show([explanation("a b", labels=labels, probabilities=many)])
+    head = page.run("return texts('#t1 .head li')")
+    assert head[:2] == ["label6 25%", "label5 21%"]
+    assert head[5:] == ["and 2 more"]
+    page.run("await opened('#t1')")
+    rest = page.run("return texts('#t1 details li')")
+    assert rest[0] == "label0 3.6%" and len(rest) == 7
+
+
+def test_a_link_leads_to_a_text_out_of_sight(show):
+    page = show(explanation("a b " * 30) for _ in range(100))
+    page.run("location.hash = 't77'; await pause()")
+    top = page.run(
+        "return document.getElementById('t77').getBoundingClientRect().top"
+    )
+    assert 0 <= top < 200
+
+
+@pytest.mark.parametrize("at", ["start", "end"])
+def test_a_tip_on_a_phone_leaves_the_text_in_sight(show, at):
+    items = [explanation(f"{i} b c d") for i in range(30)]
+    page = show(items, width=390, height=844, phone=True)
+    page.run(
+        f"all('#t9')[0].scrollIntoView({{ block: '{at}' }}); await pause();"
+    )
+    x, y = page.run(
+        "const box = all('#t9 span.w')[1].getBoundingClientRect();"
+        "return [box.x + 2, box.y + 2]"
+    )
+    page.browser.tap(x, y)
+    page.run("await pause()")
+    assert page.run("return tip()").startswith("b · ")
+    tip, text = page.run(
+        "return ['#tip', '#t9 .text'].map((q) => {"
+        "const box = all(q)[0].getBoundingClientRect();"
+        "return [box.top, box.bottom]; })"
+    )
+    assert tip[0] >= text[1] or tip[1] <= text[0]
+    assert tip[0] >= 0 and tip[1] <= 844
+
+
+def test_a_wide_table_says_that_it_scrolls(show):
+    wide = np.full((40, 2), 0.5)
+    page = show([explanation("a b", wide)])
+    page.run("await opened('#t1'); await pause()")
+    shown = (
+        "const box = all('#t1 .scroll')[0];"
+        "return [box.previousElementSibling.hidden, box.className]"
+    )
+    assert page.run(shown) == [False, "scroll more"]
+    page.run("all('#t1 .scroll')[0].scrollLeft = 9999; await pause()")
+    assert page.run(shown) == [False, "scroll before"]
+
+
+def test_words_have_a_role_and_a_name(show):
+    page = show(three())
+    assert page.run(
+        "return all('#t1 span.w').map((w) => [w.getAttribute('role'),"
+        "w.getAttribute('aria-label')])"
+    ) == [["button", "a, 58%"], ["button", "b, 42%"]]
+    page.run("all('#picker button')[1].click()")
+    assert page.run("return all('#t1 span.w')[0].ariaLabel") == "a, 75%"
+
+
 @pytest.mark.slow
-def test_a_page_of_1000_texts_opens_fast(show):
+def test_a_page_of_10000_texts_opens_fast(show):
     rng = np.random.default_rng(0)
     words = [f"word{i}" for i in range(60)]
     page = show(
         explanation(" ".join(rng.permutation(words)), label="bad")
-        for _ in range(1000)
+        for _ in range(10_000)
     )
+    assert page.run("return all('article').length") < 100
     loaded = page.run(
         "return performance.getEntriesByType('navigation')[0].loadEventEnd"
     )

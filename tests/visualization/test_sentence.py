@@ -32,7 +32,13 @@ def test_heads_that_differ_come_first():
 
 
 def test_unread_end():
-    assert explanation("a b c d", tokens=["a", "b"]).unread == "c d"
+    seen = explanation("a b c d", tokens=["a", "b"])
+    assert seen.unread == "c d"
+    assert seen.unread_note == "2 words not read"
+    assert explanation("a b c", tokens=["a", "b"]).unread_note == (
+        "1 word not read"
+    )
+    assert explanation("a b").unread_note == ""
 
 
 @pytest.mark.parametrize(

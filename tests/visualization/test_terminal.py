@@ -183,4 +183,4 @@ def test_escape_sequences_and_markup_are_inert(make):
 
 def test_unread_end_is_told():
     text = terminal(explanation("a b c d", tokens=["a", "b"]))
-    assert "[not read by the model:] c d" in text
+    assert "[2 words not read] c d" in text
