@@ -108,6 +108,17 @@ def test_hostile_pair_stays_text(show):
     assert page.run("return all('script').length") == 1
 
 
+def test_texts_are_shown_without_javascript(tmp_path):
+    path = write_html(three(), tmp_path / "page.html")
+    with Chromium(tmp_path / "profile") as browser:
+        browser.call("Emulation.setScriptExecutionDisabled", value=True)
+        browser.open(path)
+        shown = browser.run("return document.querySelector('main').innerText")
+    for part in ("a b", "c 😍", "e f", "✗ wrong", "bad 90%"):
+        assert part in shown
+    assert "data-" not in shown
+
+
 def test_sorting(show):
     page = show(three())
     for kind, expected in {
