@@ -50,7 +50,7 @@ def levels(method, effects):
     Example:
 
     >>> levels("leave_one_out", [0.6, -0.25, 0.0, 0.0])
-    array([3, 0, 0, 0])
+    array([2, 0, 0, 0])
     >>> levels("leave_one_out", [0.001, -0.001, 0.0, 0.0])
     array([0, 0, 0, 0])
     """
