@@ -208,6 +208,10 @@ main.addEventListener("keydown", (event) => {
   if (event.key === "Escape") hush();
   const word = wordOf(event);
   if (!word || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Enter" || event.key === " ") {
+    event.preventDefault();
+    say(word);
+  }
   const { words, place } = itemOf(word);
   const from = words.indexOf(word);
   // A pointer may have moved the focus past the word that Tab reaches.

@@ -255,6 +255,8 @@ def test_words_heads_and_tables_by_keyboard(show):
     assert page.run("return tip()") == "b · 75% in head 2"
     page.browser.press("Escape")
     assert page.run("return tip()") is None
+    page.browser.press("Enter")
+    assert page.run("return tip()") == "b · 75% in head 2"
     page.browser.press("Home", "Tab", "Enter")
     page.run("await pause()")
     assert page.run("return texts('#t1 td.w')") == [
