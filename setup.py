@@ -14,6 +14,7 @@ extras = {
     "parquet": ["pyarrow>=14"],
     "zstd": ["zstandard>=0.22"],
     "serving": ["tensorflow-serving-api>=2.18"],
+    "app": ["starlette>=0.40", "uvicorn>=0.30"],
     "formats": [
         "ai-edge-litert>=2.3",
         "onnx>=1.14",
@@ -56,6 +57,7 @@ setup(
         "keras_selfattn.data": ["*.json"],
         "keras_selfattn.models": ["*.json"],
         "keras_selfattn.reproduction": ["*.json"],
+        "keras_selfattn.serving.server": ["*.css", "*.html", "*.js"],
         "keras_selfattn.visualization": ["*.css", "*.html", "*.js"],
     },
     python_requires=">=3.10",

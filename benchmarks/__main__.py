@@ -3,6 +3,7 @@
 from benchmarks import bilstm
 from benchmarks import faithfulness
 from benchmarks import generated
+from benchmarks import local_server
 from benchmarks import optimizers
 from benchmarks import penalties
 from benchmarks import serving
@@ -13,6 +14,7 @@ for benchmark in (
     bilstm,
     optimizers,
     serving,
+    local_server,
     generated,
     faithfulness,
 ):

@@ -137,9 +137,10 @@ class Chromium:
                 assert "error" not in answer, answer["error"]
                 return answer["result"]
 
-    def open(self, path):
-        """Shows a file, and returns when it is loaded."""
-        self.call("Page.navigate", url=path.as_uri())
+    def open(self, place):
+        """Shows a file or an address, and returns when it is loaded."""
+        url = place if isinstance(place, str) else place.as_uri()
+        self.call("Page.navigate", url=url)
         while self._message().get("method") != "Page.loadEventFired":
             pass
         return self

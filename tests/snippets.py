@@ -16,6 +16,7 @@ from keras_selfattn.data.generated_pairs import generate_pairs
 
 # These start what a test cannot: containers, servers, and what takes hours.
 NOT_RUN = ("make", "docker", "curl", "pip", "python", "tensorboard")
+_SERVER = "keras-selfattn serve "
 _FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -52,7 +53,8 @@ def run_commands(lines):
     run = [
         line
         for line in lines
-        if shlex.split(line)[0] not in NOT_RUN or "| keras-selfattn" in line
+        if (shlex.split(line)[0] not in NOT_RUN or "| keras-selfattn" in line)
+        and not line.startswith(_SERVER)
     ]
     for is_shell, group in itertools.groupby(run, _needs_shell):
         if is_shell:

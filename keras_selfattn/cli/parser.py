@@ -11,6 +11,7 @@ from keras_selfattn.cli import listing
 from keras_selfattn.cli import predicting
 from keras_selfattn.cli import reproducing
 from keras_selfattn.cli import runs
+from keras_selfattn.cli import serving
 from keras_selfattn.cli import training
 from keras_selfattn.cli.options import PROGRAM
 from keras_selfattn.cli.options import add_debug
@@ -32,6 +33,7 @@ def make_parser():
         explaining,
         encoding,
         exporting,
+        serving,
         reproducing,
         listing,
         runs,

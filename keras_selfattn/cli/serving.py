@@ -1,0 +1,56 @@
+"""The command that answers over HTTP: `serve`."""
+
+import pathlib
+
+from keras_selfattn.cli import models
+from keras_selfattn.cli.options import add_command
+from keras_selfattn.cli.starting import start_keras
+from keras_selfattn.first_use import import_extra
+
+
+def add_commands(commands):
+    parser = add_command(commands, serve)
+    parser.add_argument(
+        "models",
+        nargs="+",
+        metavar="MODEL",
+        help="folder of a run, of a model or of SavedModels; its name is the "
+        "model's",
+    )
+    parser.add_argument(
+        "--host",
+        default="127.0.0.1",
+        help="address to listen at; with another than that of this machine "
+        "alone (default: %(default)s) all who reach it can ask",
+    )
+    parser.add_argument("--port", type=int, default=8501)
+
+
+def serve(options):
+    """Answer over HTTP, and show a page to type into."""
+    for package in ("starlette", "uvicorn"):
+        import_extra(package, "`serve`", package, "app")
+    for folder in options.models:
+        if not _has_saved_model(pathlib.Path(folder)):
+            models.check_folder(folder)
+    start_keras()
+    from keras_selfattn.serving.server import application
+    from keras_selfattn.serving.server import servables
+
+    served = [servables.load(folder) for folder in options.models]
+    for servable in served:
+        servable.warm_up()
+    names = ", ".join(
+        f"{each.name} (version {each.version})" for each in served
+    )
+    application.serve(
+        served,
+        options.host,
+        options.port,
+        lambda url: print(f"{names} at {url}", flush=True),
+    )
+
+
+def _has_saved_model(folder):
+    name = "saved_model.pb"
+    return (folder / name).is_file() or any(folder.glob(f"*/{name}"))

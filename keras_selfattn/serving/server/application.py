@@ -1,0 +1,106 @@
+"""The application of a server, and running it."""
+
+import contextlib
+import ipaddress
+import socket
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.routing import Mount
+
+from keras_selfattn.serving.server import page
+from keras_selfattn.serving.server.batching import Batcher
+from keras_selfattn.serving.server.rest import RestApi
+
+_LOOPBACK = ["localhost", "127.0.0.1", "[::1]", "::1"]
+
+
+def application(servables, hosts=None):
+    """The ASGI application that answers with models.
+
+    Args:
+        servables: List of `Servable`, of different names or versions.
+        hosts: The host names that requests may be for. Defaults to `None`,
+            which is all.
+
+    Returns:
+        A `starlette.applications.Starlette`.
+
+    Raises:
+        ValueError: if two models have the same name and version.
+    """
+    served = {}
+    for servable in servables:
+        versions = served.setdefault(servable.name, {})
+        if servable.version in versions:
+            raise ValueError(
+                "The folders of models must differ in name or version. "
+                f"Received: {servable.name!r}, version {servable.version}, "
+                "more than once"
+            )
+        versions[servable.version] = servable, Batcher(servable)
+    middleware = []
+    if hosts is not None:
+        # Else a page of another site could ask by a name that leads here.
+        middleware.append(
+            Middleware(
+                TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False
+            )
+        )
+    return Starlette(
+        routes=[*page.routes(served), Mount("/v1", RestApi(served))],
+        middleware=middleware,
+    )
+
+
+def serve(servables, host="127.0.0.1", port=8501, started=print):
+    """Answer with models until the process is told to end.
+
+    Args:
+        servables: As in `application`.
+        host: String, the address to listen at. At one that is not of the
+            loopback, other machines reach the server, by any name.
+        port: Integer; 0 takes a free one.
+        started: Function that is called with the URL when it answers.
+
+    Raises:
+        ValueError: if it can't listen there.
+    """
+    with _listening(host, port) as sock:
+        address, port = sock.getsockname()[:2]
+        hosts = _LOOPBACK if ipaddress.ip_address(address).is_loopback else None
+        config = uvicorn.Config(
+            application(servables, hosts),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            # Whoever ends the server waits no longer for slow clients.
+            timeout_graceful_shutdown=5,
+        )
+        shown = f"[{address}]" if ":" in address else address
+        started(f"http://{shown}:{port}/")
+        uvicorn.Server(config).run(sockets=[sock])
+
+
+@contextlib.contextmanager
+def _listening(host, port):
+    # Some systems would take the rest of a division.
+    if not 0 <= port < 1 << 16:
+        raise ValueError(
+            f"`port` must be an integer from 0 to 65535. Received: port={port}"
+        )
+    try:
+        family, *_, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM
+        )[0]
+        sock = socket.create_server(address, family=family, backlog=1024)
+    except OSError as error:
+        raise ValueError(
+            f"Nothing can listen at {host}:{port}: "
+            f"{' '.join(str(error).split())}"
+        ) from error
+    with sock:
+        yield sock

@@ -1,0 +1,57 @@
+"""Explanations from what the signatures of a served model answer."""
+
+from keras_selfattn import sides
+from keras_selfattn.visualization.explanation import AlignmentExplanation
+from keras_selfattn.visualization.explanation import Explanation
+from keras_selfattn.visualization.explanation import PairExplanation
+from keras_selfattn.visualization.sentence import Sentence
+
+
+def scores_signature(servable):
+    """The signature that tells which words a model looked at."""
+    return "align" if servable.is_pair else "attend"
+
+
+def explanation(servable, texts, answer, scores):
+    """The explanation of one text or pair.
+
+    Args:
+        servable: A `Servable`.
+        texts: List of the text, or of the two of a pair.
+        answer: Outputs of `serving_default` for this row alone.
+        scores: Outputs of `scores_signature` for this row alone.
+
+    Returns:
+        An `Explanation`, a `PairExplanation` or an `AlignmentExplanation`.
+    """
+    prediction = {
+        "probabilities": answer["probabilities"][0],
+        "labels": servable.labels,
+    }
+    if not servable.is_pair:
+        return Explanation(
+            texts[0],
+            _words(scores["tokens"]),
+            scores["scores"][0],
+            **prediction,
+        )
+    names = sides.NAMES
+    # What a word of one side looks at weighs the words of the other.
+    givers = names[::-1] if servable.is_aligned else names
+    found = []
+    for name, giver, text in zip(names, givers, texts, strict=True):
+        intra = scores.get(f"{name}_intra_scores")
+        found.append(
+            Sentence(
+                text,
+                _words(scores[f"{name}_tokens"]),
+                scores[f"{giver}_scores"][0],
+                intra_scores=None if intra is None else intra[0],
+            )
+        )
+    kind = AlignmentExplanation if servable.is_aligned else PairExplanation
+    return kind(*found, **prediction)
+
+
+def _words(tokens):
+    return [token.decode("utf-8", "replace") for token in tokens[0]]
