@@ -6,6 +6,7 @@ from keras_selfattn.labels import Finder
 from keras_selfattn.labels import in_order
 from keras_selfattn.labels import plain
 from keras_selfattn.labels import plain_label
+from keras_selfattn.labels import unknown
 from keras_selfattn.sides import sentences
 from keras_selfattn.streams import chunks
 from keras_selfattn.streams import map_ahead
@@ -39,10 +40,7 @@ def encode(records, preprocessor, sides, labels, store):
                 raise ValueError(f"Text {row}: {error}") from None
         place = find(label)
         if place is None:
-            raise ValueError(
-                f"Unknown label of text {row}: expected one of {known}. "
-                f"Received: {label!r}"
-            )
+            raise unknown(label, known, f"text {row}")
         return place
 
     def columns():

@@ -20,18 +20,27 @@ def check_preprocessor(model):
         )
 
 
-def encode(model, folder, texts, labels=None, weights=None, labeled=True):
+def encode(
+    model,
+    folder,
+    texts,
+    labels=None,
+    weights=None,
+    labeled=True,
+    collect=False,
+):
     """The ids of texts, on disk, and what belongs to each of them.
 
-    A model without labels gets those of the texts.
-
     Args:
-        model: A classifier.
+        model: A classifier. Where it has no labels, those of the texts are
+            numbers of classes.
         folder: Path of a folder for the ids.
         texts: Texts as `Classifier.fit` takes them.
         labels: Their labels, where `texts` is no dataset that has them.
         weights: Their weights, or `None`; the same.
         labeled: Boolean, whether labels are wanted.
+        collect: Boolean, whether a model without labels gets those of the
+            texts.
 
     Returns:
         A `keras_selfattn.data.batches.EncodedDataset`.
@@ -66,7 +75,9 @@ def encode(model, folder, texts, labels=None, weights=None, labeled=True):
         folder=tempfile.mkdtemp(dir=folder),
     )
     if labeled:
-        corpus.labels = _targets(model, dataset_labels or labels, len(corpus))
+        corpus.labels = _targets(
+            model, dataset_labels or labels, len(corpus), collect
+        )
         weights = dataset_weights or weights
         if weights is not None:
             corpus.weights = np.asarray(weights, "float32").reshape(-1)
@@ -117,7 +128,7 @@ def split(corpus, share):
     return corpus.subset(0, start), corpus.subset(start, len(corpus))
 
 
-def _targets(model, labels, rows):
+def _targets(model, labels, rows, collect):
     """What the loss takes: numbers of classes, or arrays as they are."""
     if labels is None:
         raise ValueError(
@@ -132,11 +143,11 @@ def _targets(model, labels, rows):
     if targets.ndim > 1:
         return targets.astype("float32")
     labels = targets.tolist()
-    if model.labels is None:
-        model.labels = class_labels.of_classes(
-            labels, model._arguments["num_classes"]
-        )
-    return class_labels.numbers_of(labels, model.labels)
+    num_classes = model._arguments["num_classes"]
+    if model.labels is None and collect:
+        model.labels = class_labels.of_classes(labels, num_classes)
+    known = range(num_classes) if model.labels is None else model.labels
+    return class_labels.numbers_of(labels, list(known))
 
 
 def _check_rows(what, array, rows):

@@ -117,7 +117,7 @@ class ReadsTexts:
                 )
             self._check_compiled("fit")
             batch_size = batch_size or _BATCH_SIZE
-            train = encode(self, folder, x, y, sample_weight)
+            train = encode(self, folder, x, y, sample_weight, collect=True)
             if validation_split and validation_data is None:
                 train, validation = split(train, validation_split)
                 validation = validation.batches(

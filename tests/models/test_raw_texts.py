@@ -207,6 +207,16 @@ def test_labels_are_collected(labels, expected):
     assert model.labels == expected
 
 
+def test_an_evaluation_gives_a_model_no_labels():
+    model = compiled(tiny_classifier(dropout=0.0))
+    expected = model.evaluate(TEXTS, LABELS, verbose=0)
+    model.labels = None
+    with pytest.raises(ValueError, match="knows 0, 1, 2. Received: 'two'"):
+        model.evaluate(TEXTS, LABELS, verbose=0)
+    assert model.evaluate(TEXTS, NUMBERS, verbose=0) == expected
+    assert model.labels is None
+
+
 def test_arrays_in_the_place_of_labels():
     model = tiny_classifier(dropout=0.0)
     model.compile("sgd", "categorical_crossentropy")
