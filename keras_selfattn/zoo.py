@@ -4,8 +4,10 @@
         --output FOLDER
 
 The trained folders are not shipped: the command is. `zoo.json` has the
-recipes. That of decomposable attention draws the vectors of unknown words as
-long as word2vec's; that of structured self-attention has the interaction of
+recipes. `own_texts` and `own_pairs` are for anyone's texts, few or many, and
+`train` takes one of them where it is told none. The others are for published
+corpora: that of decomposable attention draws the vectors of unknown words as
+long as word2vec's, that of structured self-attention has the interaction of
 Chen et al. in place of the paper's gated encoder.
 """
 
@@ -43,8 +45,8 @@ class Recipe:
 def _read():
     file = packaged_json(__package__, "zoo.json")
     for name, values in file["recipes"].items():
-        corpus = file["corpora"][values.pop("corpus")]
-        yield name, Recipe(**values, **corpus)
+        corpus = values.pop("corpus", None)
+        yield name, Recipe(**values, **file["corpora"].get(corpus, {}))
 
 
 RECIPES = dict(_read())

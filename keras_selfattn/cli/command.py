@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import traceback
+import warnings
 
 from keras_selfattn.cli.options import PROGRAM
 from keras_selfattn.cli.parser import make_parser
@@ -27,6 +28,7 @@ def main(arguments=None):
     if arguments is None:
         # As an exception, so that what is half-written is cleared away.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+        warnings.showwarning = _show_warning
         arguments = sys.argv[1:]
     options = make_parser().parse_args(arguments)
     options.arguments = arguments
@@ -55,6 +57,10 @@ def main(arguments=None):
             message = f"{type(error).__name__}: {message} (--debug shows where)"
         print(f"{PROGRAM}: {kind}: {message}", file=sys.stderr)
         return code
+
+
+def _show_warning(message, *_):
+    print(f"{PROGRAM}: warning: {message}", file=sys.stderr)
 
 
 def _output_is_closed():

@@ -3,6 +3,7 @@
 import contextlib
 import pathlib
 
+from keras_selfattn import sides
 from keras_selfattn import zoo
 from keras_selfattn.cli import corpora
 from keras_selfattn.cli.duration import noted_duration
@@ -22,7 +23,11 @@ from keras_selfattn.training.settings import check_new
 def add_commands(commands):
     parser = add_command(commands, train)
     chosen = parser.add_mutually_exclusive_group()
-    _add_preset(chosen)
+    chosen.add_argument(
+        "--preset",
+        help="one that `presets` lists (default: settings for one's own texts "
+        "or pairs, with few of them or many)",
+    )
     chosen.add_argument(
         "--recipe", help="a preset with all settings, of the model zoo"
     )
@@ -37,7 +42,11 @@ def add_commands(commands):
     _add_run(parser, "run")
 
     parser = add_command(commands, tune)
-    _add_preset(parser)
+    parser.add_argument(
+        "--preset",
+        default="lin2017_yelp",
+        help="one that `presets` lists (default: %(default)s)",
+    )
     parser.add_argument(
         "--tuner",
         choices=("random", "hyperband", "grid", "bayesian"),
@@ -66,14 +75,6 @@ def add_commands(commands):
     _add_run(parser, "search")
 
 
-def _add_preset(parser):
-    parser.add_argument(
-        "--preset",
-        default="lin2017_yelp",
-        help="one that `presets` lists (default: %(default)s)",
-    )
-
-
 def _add_run(parser, kind):
     parser.add_argument(
         "data",
@@ -99,15 +100,15 @@ def _add_run(parser, kind):
 
 
 def train(options):
-    """Train a preset on labeled texts."""
-    recipe = zoo.Recipe(options.preset)
-    if options.recipe is not None:
-        recipe = zoo.get_recipe(options.recipe)
-    get_preset(recipe.preset)
+    """Train a model on labeled texts."""
+    recipe = _asked_recipe(options)
     if not options.resume:
         check_new(pathlib.Path(options.output), "run", DATA_FOLDER)
-    seed = recipe.seed if options.seed is None else options.seed
+    seed = options.seed
+    if seed is None:
+        seed = 0 if recipe is None else recipe.seed
     whole, corpus, dev_corpus = _open_corpora(options, seed)
+    recipe = recipe or _default_recipe(corpus)
     model_overrides, training_overrides = overrides(options)
     was_finished = options.resume and finished_history(options.output)
     start_keras()
@@ -169,6 +170,22 @@ def tune(options):
     )
     recipe = zoo.Recipe(options.preset)
     _report(model, options, whole, corpus, dev_corpus, recipe)
+
+
+def _asked_recipe(options):
+    """The recipe or the preset that is asked for by name, or `None`."""
+    if options.recipe is not None:
+        return zoo.get_recipe(options.recipe)
+    if options.preset is None:
+        return None
+    get_preset(options.preset)
+    return zoo.Recipe(options.preset)
+
+
+def _default_recipe(corpus):
+    text, _ = next(iter(corpus), ("", None))
+    is_pair = len(sides.sentences(text)) == 2
+    return zoo.get_recipe("own_pairs" if is_pair else "own_texts")
 
 
 def _open_corpora(options, seed):

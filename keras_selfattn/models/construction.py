@@ -33,7 +33,7 @@ def constructor(build):
             bound = signature.bind_partial(self, *args, **kwargs)
         except TypeError as error:
             raise ValueError(f"{type(self).__name__}: {error}") from None
-        given = dict(bound.arguments)
+        given = bound.arguments
         del given[next(iter(signature.parameters))]
         given.update(given.pop("kwargs", {}))
         given = arguments.by_new_names(given)

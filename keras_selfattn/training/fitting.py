@@ -2,6 +2,7 @@
 
 import math
 import sys
+import warnings
 
 import keras
 import numpy as np
@@ -106,11 +107,25 @@ def train(
         # As large as the table that they are in now.
         texts.vectors = None
         texts.hand_to(model, settings)
+        _warn_of_size(model, texts.train_data)
         run.start()
         fit(model, texts, run, training, seed, callbacks, verbose)
     if not keep_checkpoint:
         run.drop_checkpoint()
     return models.from_preset(run.folder)
+
+
+def _warn_of_size(model, data):
+    """A warning where there is more to learn than to learn from."""
+    weights = sum(math.prod(each.shape) for each in model.trainable_weights)
+    tokens = int(data.lengths.sum())
+    if weights > tokens:
+        warnings.warn(
+            f"The model has {weights:,} weights to train, and the training "
+            f"texts have {tokens:,} tokens: it may learn them by heart. With "
+            "few texts, fewer units and fixed pretrained word vectors help",
+            stacklevel=3,
+        )
 
 
 def learning_rate_decay(training):

@@ -1,3 +1,6 @@
+import subprocess
+import sys
+
 from keras_selfattn import cli
 from keras_selfattn.cli import listing
 from tests.cli.commands import fails
@@ -35,3 +38,26 @@ def test_an_interrupt(capsys, monkeypatch):
     interrupt.__name__ = "presets"
     assert cli.main(["presets"]) == 130
     assert capsys.readouterr().err == "keras-selfattn: interrupted\n"
+
+
+def test_a_warning_is_one_line():
+    code = "\n".join(
+        [
+            "import sys, warnings",
+            "from keras_selfattn import cli",
+            "from keras_selfattn.cli import listing",
+            "def warn(options):",
+            "    warnings.warn('many weights')",
+            "warn.__name__ = 'presets'",
+            "warn.__doc__ = 'Warn.'",
+            "listing.presets = warn",
+            "sys.argv[1:] = ['presets']",
+            "cli.main()",
+        ]
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    # TensorFlow speaks before.
+    last = ended.stderr.splitlines()[-1]
+    assert last == "keras-selfattn: warning: many weights"

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from keras_selfattn import zoo
 from keras_selfattn.cli import main
 from keras_selfattn.data.generated import generate_reviews
 from tests.cli.commands import SMALL
@@ -19,6 +20,40 @@ def test_train_reports_the_best_epoch(data, tmp_path, capsys):
     assert "Best dev accuracy" in capsys.readouterr().out
     settings = json.loads((tmp_path / "run" / "settings.json").read_text())
     assert settings["model"]["units"] == 6
+
+
+def test_settings_of_its_own_without_a_preset(data, run, tmp_path):
+    settings = json.loads((run / "settings.json").read_text())
+    recipe = zoo.get_recipe("own_texts")
+    assert settings["preset"] == recipe.preset
+    for name in ("attention_penalty", "encoder_dropout", "l2"):
+        assert settings["model"][name] == recipe.model[name]
+    assert settings["training"]["patience"] == recipe.training["patience"]
+    # What is asked for comes first.
+    assert settings["training"]["epochs"] == 1
+
+    for name in ("train", "dev"):
+        texts = (data / f"{name}.jsonl").read_text().splitlines()
+        rows = [json.loads(line) for line in texts]
+        lines = [json.dumps({**row, "title": "It"}) + "\n" for row in rows]
+        (tmp_path / f"{name}.jsonl").write_text("".join(lines))
+    arguments = [
+        argument
+        for argument in train_arguments(tmp_path, tmp_path / "run")
+        if not argument.startswith("--set")
+    ]
+    changes = [
+        "--text-pair=title",
+        "--set=projection_dim=4",
+        "--set=attend_units=[4]",
+        "--set=compare_units=[4]",
+        "--set=aggregate_units=[4]",
+    ]
+    assert main([*arguments, *changes]) == 0
+    settings = json.loads((tmp_path / "run" / "settings.json").read_text())
+    recipe = zoo.get_recipe("own_pairs")
+    assert settings["preset"] == recipe.preset == "parikh2016_snli"
+    assert settings["model"]["trainable_embeddings"] is True
 
 
 def test_csv_and_gz(data, tmp_path):

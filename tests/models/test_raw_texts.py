@@ -1,5 +1,7 @@
 """Keras's methods with raw texts, beside the same with ids."""
 
+import inspect
+
 import keras
 import numpy as np
 import pytest
@@ -87,6 +89,19 @@ def test_predict_on_batch_and_steps(model):
     np.testing.assert_allclose(found, expected, atol=1e-6)
     found = model.predict(TEXTS, batch_size=2, steps=3, verbose=0)
     np.testing.assert_allclose(found, expected[:6], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "method", ["fit", "evaluate", "predict", "predict_on_batch"]
+)
+def test_arguments_are_those_of_keras(method):
+    ours, theirs = (
+        inspect.signature(getattr(each, method)).parameters.values()
+        for each in (models.SentenceClassifier, keras.Model)
+    )
+    assert [(p.name, p.default) for p in ours] == [
+        (p.name, p.default) for p in theirs
+    ]
 
 
 def test_ids_go_on_working(model):

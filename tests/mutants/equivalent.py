@@ -4,4 +4,29 @@ Each is the path, the function, the changed lines and what they become, as
 the command prints them. They have been read one by one, and don't count.
 """
 
-EQUIVALENT = {}
+EQUIVALENT = {
+    "It is how a message spells a shape that is no tuple on torch.": [
+        (
+            "keras_selfattn/layers/masking.py",
+            "validate_mask",
+            "received = tuple(mask.shape)",
+            "received = mask.shape",
+        ),
+    ],
+    "It bounds what is done, and the rest is cut off behind.": [
+        (
+            "keras_selfattn/text/tokenizer.py",
+            "_first_words",
+            "words = tf.strings.split(texts, maxsplit=count + 1)",
+            "words = tf.strings.split(texts)",
+        ),
+    ],
+    "It is how much is read at a time.": [
+        (
+            "keras_selfattn/data/batches.py",
+            "",
+            "_STRETCH_CHECKED = 2**20",
+            "_STRETCH_CHECKED = (20 ** 2)",
+        ),
+    ],
+}

@@ -176,6 +176,7 @@ def test_what_is_no_text(data, message):
         ([("a", None)], "Text 1 must be a pair of strings"),
         ((["a"], ["b", "c"]), "Received: 1 and 2 texts"),
         (("ab", "cd"), "Text 1 must be a pair of strings. Received: 'ab'"),
+        (("ab", ["c"]), "Text 1 must be a pair of strings. Received: 'ab'"),
         ({"premise": ["a"]}, "names premise, hypothesis. Received: premise"),
     ],
 )

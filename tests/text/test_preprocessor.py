@@ -157,15 +157,17 @@ def test_bad_preprocessor_arguments(arguments, message):
         TextPreprocessor(VOCABULARY, **arguments)
 
 
-def test_without_vocabulary():
+def test_without_vocabulary(tmp_path):
     preprocessor = TextPreprocessor()
     for use in (
         lambda: preprocessor(["a"]),
         preprocessor.get_vocabulary,
         preprocessor.vocabulary_size,
+        lambda: preprocessor.save(tmp_path / "folder"),
     ):
         with pytest.raises(ValueError, match="has no vocabulary"):
             use()
+    assert not any(tmp_path.iterdir())
 
 
 def full_preprocessor():

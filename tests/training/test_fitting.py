@@ -1,3 +1,5 @@
+import warnings
+
 import keras
 import numpy as np
 import pytest
@@ -140,6 +142,34 @@ def test_a_loss_that_is_not_finite_ends_the_run(tmp_path):
     model = models.from_preset(tmp_path / "run")
     assert model.training_record["epoch"] == 1
     assert all(np.isfinite(w).all() for w in model.get_weights())
+
+
+def test_more_weights_than_tokens(tmp_path):
+    def run(name, **changes):
+        return training.train(
+            "lin2017_yelp",
+            reviews(48, 1),
+            reviews(20, 2),
+            tmp_path / name,
+            model_overrides={**SMALL, **changes},
+            training_overrides={"epochs": 1, "batch_size": 16},
+            verbose=0,
+        )
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.filterwarnings("always", "The model has .* weights to train")
+        model = run("large", hidden_units=900)
+    tokens = sum(
+        np.count_nonzero(model.preprocess([text])["token_ids"])
+        for text, _ in reviews(48, 1)
+    )
+    weights = model.count_params()
+    assert f"The model has {weights:,} weights" in str(said[0].message)
+    assert f"texts have {tokens:,} tokens" in str(said[0].message)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "The model has .* weights to train")
+        model = run("small", trainable_embeddings=False, units=1)
+    assert model.count_params() > tokens
 
 
 def test_pairs(tmp_path):
