@@ -209,9 +209,9 @@ class _Screen:
                 ),
             )
         yield table
-        caption = _caption(len(kept), len(words), len(heads), len(order))
-        if caption:
-            yield Text(caption, "dim")
+        block = f"a block is an even share, {BAR_CELLS} are that or more"
+        rest = _caption(len(kept), len(words), len(heads), len(order))
+        yield Text(f"{block}; {rest}" if rest else block, "dim")
         for method in effects:
             unit = f"{deciding.SHORT[method]}: {deciding.UNITS[method]}"
             yield Text(self._text(unit), "dim")
