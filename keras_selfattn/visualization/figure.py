@@ -1,5 +1,6 @@
 """Explanations as matplotlib figures."""
 
+import io
 import textwrap
 from typing import NamedTuple
 
@@ -17,7 +18,9 @@ from keras_selfattn.visualization.formatting import clean
 
 WORDS_A_PANEL = 40
 FEATURES_HEIGHT = 2.0
-TITLE_CHARS_AN_INCH = 11
+# Of letters of one point.
+LETTERS_AN_INCH = 110
+SMALL_FONT = 7
 FRAME = {"fill": False, "edgecolor": "silver", "linewidth": 0.8}
 # Matplotlib falls back from one family to the next for a missing letter.
 FAMILIES = (
@@ -125,31 +128,61 @@ def feature_views(prediction):
     return maps
 
 
-def draw(maps, words_a_row=WORDS_A_PANEL):
+def draw(maps):
     """A figure of maps, one below the other, on the scale of `shading`.
 
     Args:
         maps: List of `Map`.
-        words_a_row: Integer, after how many words a map goes on below.
     """
-    installed = set(font_manager.get_font_names())
-    families = [name for name in FAMILIES if name in installed]
-    widest = min(max(len(part.words) for part in maps), words_a_row)
-    width = 2.5 + 0.3 * widest
-    panels = [
+    return _figure(panels(maps, WORDS_A_PANEL), WORDS_A_PANEL)
+
+
+def panels(maps, words_a_row):
+    """List of each part of each map that is drawn as one row of words."""
+    return [
         (part, start)
         for part in maps
         for start in range(0, len(part.words), words_a_row)
     ]
+
+
+def draw_row(panel, words_a_row, heading):
+    """A PNG of one of `panels`, of half the width and nearly as large letters.
+
+    Args:
+        panel: One of `panels`.
+        words_a_row: Integer, as for `panels`.
+        heading: String.
+    """
+    part, start = panel
+    if len(part.words) > words_a_row:
+        last = min(start + words_a_row, len(part.words))
+        heading += f", words {start + 1} to {last}"
+    png = io.BytesIO()
+    with matplotlib.rc_context({"font.size": SMALL_FONT}):
+        figure = _figure([panel], words_a_row, scale=0.5)
+        figure.suptitle(*_plain([heading]))
+        figure.savefig(png, format="png", dpi=200)
+    return png.getvalue()
+
+
+def _figure(panels, words_a_row, scale=1.0):
+    installed = set(font_manager.get_font_names())
+    families = [name for name in FAMILIES if name in installed]
+    widest = min(max(len(part.words) for part, _ in panels), words_a_row)
+    width = 2.5 + 0.3 * widest
     bodies = [part.row_height * len(part.weights) for part, _ in panels]
-    titles = [_title(part, start, width) for part, start in panels]
+    letters = round(
+        width * scale * LETTERS_AN_INCH / matplotlib.rcParams["font.size"]
+    )
+    titles = [_title(part, start, letters) for part, start in panels]
     heights = [
         0.2 + 0.2 * len(title.splitlines()) + 1.0 * part.shows_words + body
         for (part, _), title, body in zip(panels, titles, bodies, strict=True)
     ]
     figure = Figure(
         # The key needs its room, however few the rows.
-        figsize=(width, max(sum(heights), 2.0)),
+        figsize=(scale * width, scale * max(sum(heights), 2.0)),
         layout="constrained",
     )
     axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=bodies)[
@@ -165,10 +198,8 @@ def draw(maps, words_a_row=WORDS_A_PANEL):
     return figure
 
 
-def _title(part, start, width):
-    if start:
-        return ""
-    return textwrap.fill(part.title, round(width * TITLE_CHARS_AN_INCH))
+def _title(part, start, letters):
+    return "" if start else textwrap.fill(part.title, letters)
 
 
 def _key(figure, image, axes, height):

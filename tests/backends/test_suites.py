@@ -15,6 +15,7 @@ SUITES = {
     "reproduction": ["tests/reproduction"],
     "pictures": ["tests/visualization", "tests/callbacks"],
     "measures": [
+        "tests/effects",
         "tests/faithfulness",
         "tests/test_evaluation.py",
         "tests/test_heads.py",

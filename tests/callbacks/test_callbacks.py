@@ -378,13 +378,33 @@ def test_pictures_of_pairs(make, tmp_path):
     for path in (pathlib.Path(tmp_path) / "attention").iterdir():
         for event in tf.compat.v1.train.summary_iterator(str(path)):
             for value in event.summary.value:
-                width, height, png = tf.make_ndarray(value.tensor)
-                drawn[value.tag] = (int(width), int(height), png)
+                width, height, *pngs = tf.make_ndarray(value.tensor)
+                drawn[value.tag] = (int(width), int(height), pngs[0])
+                assert len(pngs) == 2
                 assert value.metadata.summary_description
     assert drawn.keys() == {"attention/text_1", "attention/text_2"}
     for width, height, png in drawn.values():
         assert min(width, height) > 100
         assert png.startswith(b"\x89PNG")
+
+
+def test_long_texts_are_pictures_of_words_that_can_be_read(tmp_path):
+    model = tiny_classifier()
+    pictures = callbacks.AttentionPictures(
+        tmp_path, ["good food " * 20, "good food"]
+    )
+    fit(model, [pictures], epochs=2)
+    found = scalars(tmp_path / "attention")
+    widths = {}
+    for (_, tag), (width, height, *pngs) in found.items():
+        assert len(pngs) == (3 if tag == "attention/text_1" else 1)
+        for png in pngs:
+            assert tf.io.decode_png(png).shape[:2] == (int(height), int(width))
+        widths.setdefault(tag, set()).add((width, height))
+    assert all(len(sizes) == 1 for sizes in widths.values())
+    ((width, _),) = widths["attention/text_1"]
+    # TensorBoard shows 350 pixels, in which the letters are 10 high.
+    assert int(width) == 700
 
 
 def test_bad_input_is_named(tmp_path):
