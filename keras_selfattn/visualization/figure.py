@@ -18,9 +18,7 @@ from keras_selfattn.visualization.formatting import clean
 
 WORDS_A_PANEL = 40
 FEATURES_HEIGHT = 2.0
-# Of letters of one point.
-LETTERS_AN_INCH = 110
-SMALL_FONT = 7
+TITLE_CHARS_AN_INCH = 11
 FRAME = {"fill": False, "edgecolor": "silver", "linewidth": 0.8}
 # Matplotlib falls back from one family to the next for a missing letter.
 FAMILIES = (
@@ -134,7 +132,8 @@ def draw(maps):
     Args:
         maps: List of `Map`.
     """
-    return _figure(panels(maps, WORDS_A_PANEL), WORDS_A_PANEL)
+    widest = max(len(part.words) for part in maps)
+    return _figure(panels(maps, WORDS_A_PANEL), min(widest, WORDS_A_PANEL))
 
 
 def panels(maps, words_a_row):
@@ -147,7 +146,9 @@ def panels(maps, words_a_row):
 
 
 def draw_row(panel, words_a_row, heading):
-    """A PNG of one of `panels`, of half the width and nearly as large letters.
+    """A PNG of one of `panels`, of 350 points of a screen in width.
+
+    Two pixels are a point. Pictures of short texts are as wide as others.
 
     Args:
         panel: One of `panels`.
@@ -159,30 +160,33 @@ def draw_row(panel, words_a_row, heading):
         last = min(start + words_a_row, len(part.words))
         heading += f", words {start + 1} to {last}"
     png = io.BytesIO()
-    with matplotlib.rc_context({"font.size": SMALL_FONT}):
-        figure = _figure([panel], words_a_row, scale=0.5)
+    with matplotlib.rc_context({"font.size": 7}):
+        figure = _figure([panel], words_a_row, scale=0.5, least_height=2.8)
         figure.suptitle(*_plain([heading]))
         figure.savefig(png, format="png", dpi=200)
     return png.getvalue()
 
 
-def _figure(panels, words_a_row, scale=1.0):
+def _figure(panels, widest, scale=1.0, least_height=2.0):
     installed = set(font_manager.get_font_names())
     families = [name for name in FAMILIES if name in installed]
-    widest = min(max(len(part.words) for part, _ in panels), words_a_row)
     width = 2.5 + 0.3 * widest
     bodies = [part.row_height * len(part.weights) for part, _ in panels]
-    letters = round(
-        width * scale * LETTERS_AN_INCH / matplotlib.rcParams["font.size"]
-    )
-    titles = [_title(part, start, letters) for part, start in panels]
+    # How much larger the letters are, beside all else, than at 10 points.
+    letter = matplotlib.rcParams["font.size"] / 10 / scale
+    titles = [
+        _title(part, start, round(width * TITLE_CHARS_AN_INCH / letter))
+        for part, start in panels
+    ]
     heights = [
-        0.2 + 0.2 * len(title.splitlines()) + 1.0 * part.shows_words + body
+        0.2
+        + letter * (0.2 * len(title.splitlines()) + 1.0 * part.shows_words)
+        + body
         for (part, _), title, body in zip(panels, titles, bodies, strict=True)
     ]
     figure = Figure(
         # The key needs its room, however few the rows.
-        figsize=(scale * width, scale * max(sum(heights), 2.0)),
+        figsize=(scale * width, scale * max(sum(heights), least_height)),
         layout="constrained",
     )
     axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=bodies)[
@@ -194,7 +198,7 @@ def _figure(panels, words_a_row, scale=1.0):
             of_weights = image
         # Words are as wide in a short panel as in a long one.
         axis.set_xlim(-0.5, widest - 0.5)
-    _key(figure, of_weights, list(axes), sum(heights))
+    _key(figure, of_weights, list(axes), figure.get_figheight() / scale)
     return figure
 
 
@@ -206,7 +210,7 @@ def _key(figure, image, axes, height):
     key = figure.colorbar(
         image,
         ax=axes,
-        label=f"weight, {shading.UNIT}",
+        label=shading.UNIT,
         pad=0.01,
         aspect=15,
         shrink=min(1.0, 2.0 / height),

@@ -11,6 +11,7 @@ import numpy as np
 
 from keras_selfattn.files import replaced_file
 from keras_selfattn.visualization import alignment
+from keras_selfattn.visualization import page_effects
 from keras_selfattn.visualization import shading
 from keras_selfattn.visualization.formatting import clean
 from keras_selfattn.visualization.formatting import escape
@@ -23,7 +24,12 @@ from keras_selfattn.visualization.totals import Totals
 LARGEST = 64 * 64 - 1
 FIRST = ord("?")
 GROUPS = 12
-SCRIPTS = ("page_words.js", "page_tables.js", "page_list.js")
+SCRIPTS = (
+    "page_words.js",
+    "page_effects.js",
+    "page_tables.js",
+    "page_list.js",
+)
 CLASSES_IN_HEAD = 5
 
 
@@ -44,8 +50,8 @@ def write_html(explanations, path, title="What the model looked at"):
         The path as a `pathlib.Path`.
 
     Raises:
-        ValueError: if kind, labels or number of heads differ from the
-            first's.
+        ValueError: if kind, labels, number of heads or methods of effects
+            differ from the first's.
     """
     explanations = iter(explanations)
     first = next(explanations, None)
@@ -74,6 +80,12 @@ def _heads(prediction):
     return len(next(iter(prediction.sides().values())).scores)
 
 
+def _methods(prediction):
+    if prediction is None:
+        return []
+    return list(next(iter(prediction.sides().values())).effects)
+
+
 def _check(explanation, first, labels, heads, number):
     if type(explanation) is not type(first):
         raise ValueError(
@@ -89,6 +101,11 @@ def _check(explanation, first, labels, heads, number):
         raise ValueError(
             f"Expected {heads} heads, as in the first explanation. "
             f"Received: {_heads(explanation)} in explanation {number}"
+        )
+    if _methods(explanation) != _methods(first):
+        raise ValueError(
+            f"Expected the effects {_methods(first)} of the first explanation. "
+            f"Received: {_methods(explanation)} in explanation {number}"
         )
 
 
@@ -124,13 +141,15 @@ def _top(title, labels, heads, first):
         f'<option value="{i}">{escape(label)}</option>'
         for i, label in enumerate(labels)
     )
+    methods = _methods(first)
     top, _ = _template()
     return top.substitute(
         classes=classes,
-        hint=_hint(first, heads),
-        picker=_head_picker(heads) if heads else _LOOK,
+        hint=_hint(first, heads, methods),
+        picker=page_effects.picker(methods)
+        + (_head_picker(heads) if heads else _LOOK),
         policy=policy,
-        scale=_SCALE,
+        scale=_SCALE + page_effects.key(methods),
         style=style,
         title=escape(title),
     )
@@ -153,7 +172,7 @@ _SCALE = (
 )
 
 
-def _hint(first, heads):
+def _hint(first, heads, methods):
     """What a reader must know before the texts."""
     lookers = "model" if heads else "words of the other sentence"
     parts = [
@@ -167,6 +186,8 @@ def _hint(first, heads):
             f"The model looks with {heads} heads: choose one to see where it "
             "alone looked, or Overall for their mean."
         )
+    if methods:
+        parts.append(page_effects.hint(methods))
     sides = [] if first is None else first.sides().values()
     if any(side.tokens[0] == alignment.NULL for side in sides):
         parts.append(f"{alignment.NULL} stands for no word.")
@@ -186,7 +207,8 @@ def _head_picker(heads):
     )
     return (
         '<span id="picker-name">Head</span>\n'
-        f'<div role="radiogroup" aria-labelledby="picker-name">{buttons}</div>'
+        '<div role="radiogroup" id="heads" aria-labelledby="picker-name">'
+        f"{buttons}</div>"
     )
 
 
@@ -256,6 +278,7 @@ def _text(name, side, has_heads):
         data["groups-largest"], data["groups"] = _encoded(
             groups.reshape(len(groups), -1)
         )
+    data |= page_effects.attributes(side)
     note = side.unread_note
     if note:
         note = f'<p class="cut">{note}, beyond the model\'s limit.</p>'

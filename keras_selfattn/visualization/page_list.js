@@ -67,24 +67,28 @@ const jump = () => {
 addEventListener("hashchange", jump);
 addEventListener("beforeprint", () => [...list.children].forEach(come));
 
-const buttons = [...$("picker").querySelectorAll("button")];
-const pick = (button) => {
-  row = Number(button.dataset.row);
-  for (const other of buttons) {
-    other.setAttribute("aria-checked", String(other === button));
-    other.tabIndex = other === button ? 0 : -1;
-  }
-  hush();
-  near.forEach(come);
+const choosing = (group, choose) => {
+  const buttons = [...group.querySelectorAll("button")];
+  const pick = (button) => {
+    for (const other of buttons) {
+      other.setAttribute("aria-checked", String(other === button));
+      other.tabIndex = other === button ? 0 : -1;
+    }
+    hush();
+    choose(button.dataset);
+    near.forEach(come);
+  };
+  group.addEventListener("click", (event) => {
+    if (buttons.includes(event.target)) pick(event.target);
+  });
+  group.addEventListener("keydown", (event) => {
+    const from = buttons.indexOf(event.target);
+    const to = from < 0 ? null : move(buttons, event, from, false);
+    if (to) pick(to);
+  });
 };
-$("picker").addEventListener("click", (event) => {
-  if (buttons.includes(event.target)) pick(event.target);
-});
-$("picker").addEventListener("keydown", (event) => {
-  const from = buttons.indexOf(event.target);
-  const to = from < 0 ? null : move(buttons, event, from, false);
-  if (to) pick(to);
-});
+if (hasHeads) choosing($("heads"), (data) => { row = Number(data.row); });
+if (methods.length) choosing($("shown"), show);
 
 const surest = (a, b) => b.confidence - a.confidence || a.given - b.given;
 const orders = {

@@ -18,7 +18,7 @@ const percent = (x) => (x > 0 && x < 0.0005 ? "under 0.05%"
     + "%");
 const brief = (x) => (x < 0.0005 ? "" : percent(x));
 // Without heads the words of one sentence weigh those of the other.
-const hasHeads = Boolean(document.querySelector("[role=radiogroup]"));
+const hasHeads = Boolean($("heads"));
 const short = (x) => (x >= 100 ? x.toFixed(0) : String(+x.toPrecision(3)));
 const rowName = (r) => (r ? "head " + r : "overall");
 const numbers = (text) => text.split(" ").map(Number);
@@ -93,8 +93,13 @@ const tint = (element, tone) =>
   element.style.setProperty("--w", String(tone / steps.length));
 // Row r of the weights of a text; no row leaves it plain.
 const paint = (item, r) => {
+  if (method >= 0) {
+    paintEffects(item);
+    return;
+  }
   if (item.row === r) return;
   item.row = r;
+  leaveEffects(item);
   const levels = item.words.map((_, i) => (r < 0 ? 0 : item.level(r, i)));
   item.words.forEach((word, i) => {
     tint(word, levels[i]);
@@ -108,7 +113,7 @@ const shade = (card) => read(card).forEach((item) => paint(item, row));
 // In an alignment, where one word looks in the other sentence.
 let looking = null;
 const look = (word) => {
-  if (hasHeads || word === looking) return;
+  if (hasHeads || word === looking || (word && method >= 0)) return;
   if (looking) {
     looking.classList.remove("looking");
     shade(looking.closest("article"));
@@ -146,7 +151,8 @@ const say = (word) => {
   const item = itemOf(word);
   const i = item.words.indexOf(word);
   tip.replaceChildren(make("bdi", "", word.textContent),
-    ...(hasHeads ? inHeads(item, i) : inOther(item, i)));
+    ...(hasHeads ? inHeads(item, i) : inOther(item, i)),
+    ...effectsTold(item, i));
   look(word);
   tip.hidden = false;
   putTip(word, item);

@@ -11,6 +11,7 @@ from tests.visualization.examples import balanced
 from tests.visualization.examples import explanation
 from tests.visualization.examples import page
 from tests.visualization.examples import pair
+from tests.visualization.examples import with_effects
 
 
 def test_texts_are_there_without_javascript(tmp_path):
@@ -93,6 +94,13 @@ def test_no_texts(tmp_path):
 def test_all_must_fit_the_first(tmp_path, other, message):
     with pytest.raises(ValueError, match=message):
         page(tmp_path, explanation(), explanation(**other))
+
+
+def test_effects_are_of_the_same_methods(tmp_path):
+    with pytest.raises(ValueError, match=r"effects \['leave_one_out'.*\[\] in"):
+        page(
+            tmp_path, with_effects(), explanation(scores=np.full((2, 4), 0.25))
+        )
 
 
 def test_failure_leaves_the_old_page_alone(tmp_path):

@@ -11,7 +11,9 @@ from tests.chromium import Chromium
 from tests.chromium import needs_chromium
 from tests.visualization.examples import HOSTILE
 from tests.visualization.examples import alignment
+from tests.visualization.examples import alignment_with_effects
 from tests.visualization.examples import explanation
+from tests.visualization.examples import with_effects
 
 pytestmark = needs_chromium
 NOTHING = "No word stands out: each has less than 1.5× an even share ({})."
@@ -40,6 +42,7 @@ const tip = () => {
   const box = document.getElementById("tip");
   return box.hidden ? null : box.textContent;
 };
+const $visible = (q) => Boolean(all(q)[0]?.offsetParent);
 const pause = () => new Promise((done) => setTimeout(done, 200));
 const opened = async (q) => {
   document.querySelector(q + " details").open = true;
@@ -361,6 +364,69 @@ def test_a_word_shows_where_it_looks(show):
         "d → c: 0%",
         "d → d: 100%",
     ]
+
+
+DISAGREEMENT = (
+    "Attention and effect disagree: “at” has the most effect (+60 points), and "
+    "only 13% of the attention, less than an even share (25%)."
+)
+
+
+def test_the_switch_shows_what_decided(show):
+    against = {"leave_one_out": [0.0, -0.5, 0.1, 0.0]}
+    against["gradient_x_input"] = against["leave_one_out"]
+    page = show([with_effects(), with_effects(effects=against)])
+    weights = page.run("return shades('#t1')")
+    assert weights == ["0.4", "0", "0", "0"]
+    assert page.run("return [notes('#t1'), $visible('#effects-scale')]") == [
+        [],
+        False,
+    ]
+    page.run("all('#shown button')[1].click()")
+    assert page.run("return shades('#t1')") == ["0", "0", "0.6", "0"]
+    assert page.run("return notes('#t1')") == [DISAGREEMENT]
+    assert page.run("return all('#t1 span.w')[2].ariaLabel") == (
+        "at, effect +60 points"
+    )
+    assert page.run(
+        "return ['#heads', '#scale', '#effects-scale'].map($visible)"
+    ) == [False, False, True]
+    hues = page.run(
+        "return ['#t1 span.w:nth-child(3)', '#t2 span.w:nth-child(2)'].map("
+        "(q) => getComputedStyle(all(q)[0]).backgroundColor)"
+    )
+    assert [hue.split("/")[0].split(", 0")[0] for hue in hues] == [
+        "rgba(77, 146, 33",
+        "rgba(197, 27, 125",
+    ]
+    # The arrows go on to the next method, and back to the attention.
+    page.run("all('#shown button')[1].focus()")
+    page.browser.press("ArrowRight")
+    assert page.run("return shades('#t1')") == ["0.4", "0", "0", "0"]
+    assert page.run("return notes('#t1')") == []
+    page.browser.press("Home")
+    assert page.run("return shades('#t1')") == weights
+    page.run("all('#t1 span.w')[2].focus()")
+    assert page.run("return tip()") == (
+        "at · 13% overall · most in head 1, 13% · left out +60 points"
+        " · gradient -25%"
+    )
+
+
+def test_the_switch_of_pairs_whose_words_look_at_each_other(show):
+    page = show([alignment_with_effects("a b c", "d e")])
+    weights = page.run("return shades()")
+    page.run("all('#shown button')[1].click(); all('span.w')[0].focus()")
+    assert page.run("return all('span.looking').length") == 0
+    assert page.run("return shades()") == ["0", "0", "0.2", "0", "0"]
+    assert page.run("return tip()").endswith("left out -30 points")
+    page.run("all('#shown button')[0].click()")
+    assert page.run("return shades()") == weights
+
+
+def test_a_page_without_effects_has_no_switch(show):
+    page = show(three())
+    assert page.run("return all('#shown, #effects-scale').length") == 0
 
 
 def test_heads_and_features_of_both_sentences(show):
