@@ -3,6 +3,10 @@
 import ast
 import pathlib
 
+from tests.backends.process import OTHERS
+from tests.backends.test_suites import SUITES
+
+OTHER_BACKENDS = "tests/backends/test_suites.py"
 ROOT = pathlib.Path(__file__).parents[2]
 ROOMS = (
     "layers",
@@ -42,12 +46,14 @@ def stages(path):
 
     The file's own examples and tests come first, then those of the layers in
     the conformance table that it is part of, then those of its room, then
-    those of rooms above, and at last its own slow ones.
+    those of rooms above, then its own slow ones, and at last those of its room
+    on the backends that it names.
     """
     place = pathlib.PurePosixPath(path)
     room = place.parts[1].removesuffix(".py")
     own = []
-    if ">>>" in (ROOT / path).read_text(encoding="utf-8"):
+    source = (ROOT / path).read_text(encoding="utf-8")
+    if ">>>" in source:
         own.append(path)
     inside = place.relative_to("keras_selfattn").with_suffix("")
     own.append(f"tests/{inside.parent}/test_{inside.name}.py")
@@ -59,6 +65,11 @@ def stages(path):
     return [
         *filter(None, _existing(found)),
         *([*each, "-m", "slow"] for each in _existing([own]) if each),
+        *(
+            [OTHER_BACKENDS, "-m", "slow", "-k", f"{room} and {backend}"]
+            for backend in OTHERS
+            if room in SUITES and f'"{backend}"' in source
+        ),
     ]
 
 

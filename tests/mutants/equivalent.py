@@ -29,4 +29,12 @@ EQUIVALENT = {
             "_STRETCH_CHECKED = (20 ** 2)",
         ),
     ],
+    "It is the default of an argument that is not read.": [
+        (
+            "keras_selfattn/layers/pruned_dense.py",
+            "PrunedDense.compute_mask",
+            "def compute_mask(self, inputs, mask=None):",
+            "def compute_mask(self, inputs, mask=0):",
+        ),
+    ],
 }

@@ -18,3 +18,9 @@ def test_own_tests_come_first_and_then_the_layers_that_build_on_it():
     assert table[:2] == ["tests/conformance", "-k"]
     assert "StackedBiLSTM" in table[2].split(" or ")
     assert "GatedEncoder" not in table[2].split(" or ")
+
+
+def test_what_names_another_backend_is_tried_there():
+    *_, last = concerned.stages("keras_selfattn/training/averaging.py")
+    assert last[0] == "tests/backends/test_suites.py"
+    assert last[-1] == "training and jax"
