@@ -149,7 +149,8 @@ def _graph(call, inputs, variables):
     calls = itertools.count()
 
     def run(inputs):
-        return made()(inputs) if next(calls) else call(inputs)
+        tensors = {k: ops.convert_to_tensor(ids) for k, ids in inputs.items()}
+        return made()(tensors) if next(calls) else call(tensors)
 
     return run
 
