@@ -13,6 +13,7 @@ from keras_selfattn.files import replaced_file
 from keras_selfattn.visualization import alignment
 from keras_selfattn.visualization import page_effects
 from keras_selfattn.visualization import shading
+from keras_selfattn.visualization.formatting import cell
 from keras_selfattn.visualization.formatting import clean
 from keras_selfattn.visualization.formatting import escape
 from keras_selfattn.visualization.formatting import percent
@@ -225,7 +226,7 @@ def _card(explanation, number):
     }
     probabilities = explanation.probabilities
     more = {}
-    if len(probabilities) > CLASSES_IN_HEAD:
+    if len(_first_classes(probabilities)) < len(probabilities):
         more["classes"] = _short(probabilities)
     texts = "".join(
         (f'<h2 class="side">{name}</h2>' if name else "")
@@ -246,16 +247,22 @@ def _card(explanation, number):
 def _classes(explanation):
     """The most probable classes, with their probabilities."""
     probabilities = explanation.probabilities
-    order = np.argsort(-probabilities, kind="stable")
+    first = _first_classes(probabilities)
     items = [
-        f"<li><bdi>{escape(explanation.labels[i])}</bdi> "
+        f"<li><bdi>{escape(explanation.labels[i])}</bdi>: "
         f"{percent(probabilities[i])}</li>"
-        for i in order[:CLASSES_IN_HEAD]
+        for i in first
     ]
-    rest = len(order) - CLASSES_IN_HEAD
-    if rest > 0:
+    rest = len(probabilities) - len(first)
+    if rest:
         items.append(f"<li>and {rest} more</li>")
     return f'<ul class="classes">{"".join(items)}</ul>'
+
+
+def _first_classes(probabilities):
+    order = np.argsort(-probabilities, kind="stable")
+    seen = [i for i in order if cell(probabilities[i])]
+    return seen[:CLASSES_IN_HEAD]
 
 
 def _text(name, side, has_heads):

@@ -146,7 +146,7 @@ const allClasses = (box, probabilities) => {
   numbers(probabilities).forEach((p, i) => {
     const item = make("li");
     item.append(make("bdi", "", $("predicted").options[i + 1].text),
-      " " + percent(p));
+      ": " + percent(p));
     list.append(item);
   });
   box.append(list);

@@ -10,6 +10,7 @@ from keras_selfattn.visualization import write_html
 from tests.chromium import Chromium
 from tests.chromium import needs_chromium
 from tests.visualization.examples import HOSTILE
+from tests.visualization.examples import LABELS
 from tests.visualization.examples import alignment
 from tests.visualization.examples import alignment_with_effects
 from tests.visualization.examples import explanation
@@ -117,7 +118,7 @@ def test_texts_are_shown_without_javascript(tmp_path):
         browser.call("Emulation.setScriptExecutionDisabled", value=True)
         browser.open(path)
         shown = browser.run("return document.querySelector('main').innerText")
-    for part in ("a b", "c 😍", "e f", "✗ wrong", "bad 90%"):
+    for part in ("a b", "c 😍", "e f", "✗ wrong", "bad: 90%"):
         assert part in shown
     assert "data-" not in shown
 
@@ -478,11 +479,21 @@ def test_probabilities_stand_in_the_head(show):
     many = np.array([1, 2, 3, 4, 5, 6, 7]) / 28
     page = show([explanation("a b", labels=labels, probabilities=many)])
     head = page.run("return texts('#t1 .head li')")
-    assert head[:2] == ["label6 25%", "label5 21%"]
+    assert head[:2] == ["label6: 25%", "label5: 21%"]
     assert head[5:] == ["and 2 more"]
     page.run("await opened('#t1')")
     rest = page.run("return texts('#t1 details li')")
-    assert rest[0] == "label0 3.6%" and len(rest) == 7
+    assert rest[0] == "label0: 3.6%" and len(rest) == 7
+
+
+def test_a_class_of_no_probability_stands_in_the_table_alone(show):
+    sure = [0.0, 0.9999, 0.0001]
+    page = show([explanation("a", labels=LABELS, probabilities=sure)])
+    head = ["neutral: 100%", "and 2 more"]
+    assert page.run("return texts('#t1 .head li')") == head
+    page.run("await opened('#t1')")
+    rest = ["entailment: 0%", "neutral: 100%", "contradiction: under 0.05%"]
+    assert page.run("return texts('#t1 details li')") == rest
 
 
 def test_a_link_leads_to_a_text_out_of_sight(show):
