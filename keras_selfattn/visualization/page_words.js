@@ -29,7 +29,7 @@ const shares = (weight, words) => Math.round(100 * weight * words) / 100;
 const level = (weight, words) =>
   steps.filter((step) => shares(weight, words) >= step).length;
 
-// Weights of rows of a text's words, each two characters: see page.py.
+// Weights of rows of a text's words, each two characters: see page_card.py.
 const decode = (largest, weights, words) => {
   const n = weights.length / 2 / largest.length;
   const digit = (k) => weights.charCodeAt(k) - 63;
