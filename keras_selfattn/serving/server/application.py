@@ -2,6 +2,7 @@
 
 import contextlib
 import ipaddress
+import os
 import socket
 
 import uvicorn
@@ -68,7 +69,7 @@ def serve(servables, host="127.0.0.1", port=8501, started=print):
     Raises:
         ValueError: if it can't listen there.
     """
-    with _listening(host, port) as sock:
+    with listening(host, port) as sock:
         address, port = sock.getsockname()[:2]
         hosts = _LOOPBACK if ipaddress.ip_address(address).is_loopback else None
         config = uvicorn.Config(
@@ -86,21 +87,29 @@ def serve(servables, host="127.0.0.1", port=8501, started=print):
 
 
 @contextlib.contextmanager
-def _listening(host, port):
+def listening(host, port):
+    """A socket that listens, or `ValueError` where none can."""
     # Some systems would take the rest of a division.
     if not 0 <= port < 1 << 16:
         raise ValueError(
             f"`port` must be an integer from 0 to 65535. Received: port={port}"
         )
-    try:
-        family, *_, address = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM
-        )[0]
-        sock = socket.create_server(address, family=family, backlog=1024)
-    except OSError as error:
-        raise ValueError(
-            f"Nothing can listen at {host}:{port}: "
-            f"{' '.join(str(error).split())}"
-        ) from error
-    with sock:
+    with contextlib.ExitStack() as stack:
+        try:
+            # Only of sockets that name TCP does asyncio send small parts at
+            # once; the second part of an answer would wait for 40 ms.
+            family, kind, protocol, _, address = socket.getaddrinfo(
+                host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP
+            )[0]
+            sock = stack.enter_context(socket.socket(family, kind, protocol))
+            if os.name == "posix":
+                # A server that has just ended leaves its port free.
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind(address)
+            sock.listen(1024)
+        except OSError as error:
+            raise ValueError(
+                f"Nothing can listen at {host}:{port}: "
+                f"{' '.join(str(error).split())}"
+            ) from error
         yield sock

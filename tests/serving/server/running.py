@@ -3,7 +3,6 @@
 import contextlib
 import http.client
 import json
-import socket
 import threading
 import time
 import urllib.parse
@@ -15,8 +14,9 @@ def running(servables, hosts=None):
     import uvicorn
 
     from keras_selfattn.serving.server.application import application
+    from keras_selfattn.serving.server.application import listening
 
-    with socket.create_server(("127.0.0.1", 0)) as sock:
+    with listening("127.0.0.1", 0) as sock:
         config = uvicorn.Config(
             application(servables, hosts),
             log_level="warning",

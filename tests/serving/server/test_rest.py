@@ -2,6 +2,7 @@
 
 import base64
 import json
+import socket
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ pytest.importorskip("starlette")
 
 from keras_selfattn.serving.server import json_tensors  # noqa: E402
 from keras_selfattn.serving.server import rest  # noqa: E402
+from keras_selfattn.serving.server.application import listening  # noqa: E402
 from tests.serving.server.running import ask  # noqa: E402
 from tests.serving.server.running import running  # noqa: E402
 from tests.serving.server.stand_ins import Pairs  # noqa: E402
@@ -221,3 +223,9 @@ def test_hosts():
             ("elsewhere.example", 400),
         ):
             assert ask(url, "GET", path, host=host)[0] == code
+
+
+def test_answers_are_sent_at_once():
+    # asyncio turns Nagle's algorithm off for these alone.
+    with listening("127.0.0.1", 0) as sock:
+        assert sock.proto == socket.IPPROTO_TCP
