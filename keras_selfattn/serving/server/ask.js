@@ -55,9 +55,12 @@
 
   // What the reader chose in the answer before holds for the next one too.
   const keepChoices = (from, to) => {
-    const row = from.querySelector("[role=radio][aria-checked=true]")
-      ?.dataset.row;
-    if (row) to.querySelector(`[role=radio][data-row="${row}"]`)?.click();
+    const radios = (inner) => [...inner.querySelectorAll("[role=radio]")];
+    const said = (radio) => radio.parentNode.id + radio.textContent;
+    const wanted = radios(from).filter((radio) =>
+      radio.getAttribute("aria-checked") === "true").map(said);
+    for (const radio of radios(to))
+      if (wanted.includes(said(radio))) radio.click();
     const boxes = to.querySelectorAll("details");
     from.querySelectorAll("details").forEach((box, i) => {
       if (box.open && boxes[i]) boxes[i].open = true;
