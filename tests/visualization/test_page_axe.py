@@ -11,21 +11,37 @@ from keras_selfattn.visualization import write_html
 from tests.chromium import Chromium
 from tests.chromium import needs_chromium
 from tests.visualization.examples import alignment
+from tests.visualization.examples import alignment_with_effects
 from tests.visualization.examples import explanation
 from tests.visualization.examples import pair
+from tests.visualization.examples import with_effects
 from tests.visualization.examples import with_features
 
 pytestmark = needs_chromium
+KINDS = [
+    explanation,
+    pair,
+    alignment,
+    with_features,
+    with_effects,
+    alignment_with_effects,
+]
 VERSION = "4.14.1"
 TEXT = "they are the worst car detailer in town , and I do n't like them"
 CHECK = """
 for (const box of document.querySelectorAll("details")) box.open = true;
 document.querySelector("span.w").focus();
 await new Promise((done) => setTimeout(done, 300));
-const { violations } = await axe.run({
-  rules: { "target-size": { enabled: true } } });
-return violations.map((each) =>
-  [each.id, each.nodes.slice(0, 3).map((node) => node.html)]);
+const found = [];
+// With each of the effects shown, too.
+for (const button of [null, ...document.querySelectorAll("#shown button")]) {
+  button?.click();
+  const { violations } = await axe.run({
+    rules: { "target-size": { enabled: true } } });
+  found.push(...violations.map((each) =>
+    [each.id, each.nodes.slice(0, 3).map((node) => node.html)]));
+}
+return found;
 """
 
 
@@ -50,7 +66,7 @@ def axe(request):
 
 
 @pytest.mark.parametrize("at_night_on_a_phone", [False, True])
-@pytest.mark.parametrize("make", [explanation, pair, alignment, with_features])
+@pytest.mark.parametrize("make", KINDS)
 def test_axe_finds_nothing(axe, tmp_path, make, at_night_on_a_phone):
     items = [make(TEXT), make("a b c d e f g")]
     items[0].label = items[0].labels[0]
