@@ -14,7 +14,10 @@ from tests.rooms import modules
 from tests.rooms import room
 
 # Small helpers, which every room may use, have one box.
-HELPERS = ("first_use", "private_names", "files", "streams", "labels", "sides")
+HELPERS = (
+    *("first_use", "private_names", "controls", "leftovers", "locks", "files"),
+    *("checksums", "streams", "labels", "sides"),
+)
 # The stations of a text, from the file to the picture.
 WAY = ("data", "text", "training", "models", "layers", "visualization")
 WIDTH, BOX, HEIGHT, ROW, MARGIN = 1180, 184, 74, 128, 16

@@ -1,18 +1,33 @@
 """Files and folders that are there whole or not at all."""
 
 import contextlib
+import errno
 import importlib.resources
 import json
 import os
 import pathlib
 import shutil
-import tempfile
+
+from keras_selfattn.leftovers import cleared
+from keras_selfattn.locks import LOCK_FILE
+from keras_selfattn.locks import held
+from keras_selfattn.locks import path_held
+
+_EXPORT = ".export-"
 
 
 def packaged_json(package, name):
     """What a JSON file that lies beside the modules of a package holds."""
     file = importlib.resources.files(package) / name
     return json.loads(file.read_text(encoding="utf-8"))
+
+
+def read_json(path):
+    """What a JSON file holds, or `ValueError` that names the file."""
+    try:
+        return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: malformed JSON: {error}") from None
 
 
 def write_text(path, text):
@@ -37,11 +52,9 @@ def replaced_file(path):
     """
     path = pathlib.Path(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    with disk_named(path), cleared(_unlink, beside):
         yield beside
         os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -54,6 +67,9 @@ def replaced_folder(folder):
     Yields:
         The path of an empty folder to fill.
 
+    Raises:
+        ValueError: if another process is writing the folder.
+
     Example:
 
     >>> import pathlib, tempfile
@@ -65,19 +81,18 @@ def replaced_folder(folder):
     new
     """
     folder = pathlib.Path(folder)
-    restore_folder(folder)
-    beside = folder.with_name(f".{folder.name}.new")
-    shutil.rmtree(beside, ignore_errors=True)
-    beside.mkdir(parents=True)
-    old = _old(folder)
-    try:
-        yield beside
-        if folder.exists():
-            os.replace(folder, old)
-        os.replace(beside, folder)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
-    shutil.rmtree(old, ignore_errors=True)
+    with path_held(folder), disk_named(folder):
+        restore_folder(folder)
+        beside = folder.with_name(f".{folder.name}.new")
+        remove_folder(beside)
+        beside.mkdir(parents=True)
+        old = _old(folder)
+        with cleared(remove_folder, beside):
+            yield beside
+            if folder.exists():
+                os.replace(folder, old)
+            os.replace(beside, folder)
+        remove_folder(old)
 
 
 @contextlib.contextmanager
@@ -86,39 +101,107 @@ def new_folder(folder):
 
     Where the block raises nothing stays, and neither do folders above that
     were made for it. A server that watches the folder above never sees one
-    that is half-written, nor takes the hidden one for a version.
+    that is half-written, nor takes the hidden one for a version; what killed
+    processes have left of theirs is cleared away.
 
     Yields:
         The path of an empty folder to fill.
 
     Raises:
-        ValueError: if the folder above can't be written.
+        ValueError: if the folder above can't be written, or another process
+            is writing the folder.
     """
     folder = pathlib.Path(folder)
     above = folder.parent
-    missing = [path for path in (above, *above.parents) if not path.exists()]
-    try:
+    written = above / f"{_EXPORT}{folder.name}"
+    with contextlib.ExitStack() as stack:
         try:
-            above.mkdir(parents=True, exist_ok=True)
-            hidden = tempfile.TemporaryDirectory(prefix=".export-", dir=above)
+            stack.enter_context(held(_export_lock(written), folder))
+            _remove_dead_exports(above)
+            remove_folder(written)
+            written.mkdir()
         except OSError as error:
             raise ValueError(
                 f"{above} must be a folder that can be written: "
                 f"{' '.join(str(error).split())}"
             ) from error
-        with hidden as path:
-            # The inner folder has the ordinary permissions that a temporary
-            # one lacks; without them a server of another user could not read
-            # it.
-            written = pathlib.Path(path) / folder.name
-            written.mkdir()
-            yield written
-            os.replace(written, folder)
-    except BaseException:
-        for path in missing:
-            with contextlib.suppress(OSError):
-                path.rmdir()
+        stack.enter_context(disk_named(folder))
+        stack.enter_context(cleared(remove_folder, written))
+        yield written
+        os.replace(written, folder)
+
+
+def _export_lock(written):
+    return written.with_name(f"{written.name}{LOCK_FILE}")
+
+
+def _remove_dead_exports(above):
+    """Remove the hidden folders of processes that have died."""
+    for path in above.glob(f"{_EXPORT}*"):
+        folder = path.with_name(path.name.removesuffix(LOCK_FILE))
+        with (
+            contextlib.suppress(ValueError),
+            held(_export_lock(folder), folder) as alone,
+        ):
+            if alone:
+                remove_folder(folder)
+
+
+def remove_folder(folder):
+    """Remove a folder with all that is in it, if it is there."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _unlink(path):
+    path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def disk_named(path):
+    """Errors of a full disk, raised in the block, name path and disk.
+
+    Args:
+        path: Path of what is written in the block.
+
+    Raises:
+        FullDiskError: if the disk is full, whatever the error that says so.
+    """
+    try:
+        yield
+    except FullDiskError:
         raise
+    except Exception as error:
+        reason = _full(error)
+        if reason is None:
+            raise
+        path = getattr(error, "filename", None) or path
+        disk = _disk(path)
+        used = shutil.disk_usage(disk)
+        raise FullDiskError(
+            f"{path} can't be written: {reason}. {used.free / 1e6:,.0f} of "
+            f"{used.total / 1e6:,.0f} MB are free on its disk, which is "
+            f"mounted at {disk}"
+        ) from error
+
+
+class FullDiskError(OSError):
+    """What is to be written finds no place on its disk."""
+
+
+def _full(error):
+    """What an error says of a full disk, or `None`."""
+    for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        # TensorFlow and HDF5 have errors of their own.
+        if getattr(error, "errno", None) == code or (
+            os.strerror(code) in str(error)
+        ):
+            return os.strerror(code)
+    return None
+
+
+def _disk(path):
+    path = pathlib.Path(os.path.realpath(path))
+    return next(p for p in (path, *path.parents) if os.path.ismount(p))
 
 
 def restore_folder(folder):

@@ -11,9 +11,10 @@ import numpy as np
 import tensorflow as tf
 
 from keras_selfattn import models
+from keras_selfattn.controls import clean
+from keras_selfattn.controls import one_line
 from keras_selfattn.files import write_text
 from keras_selfattn.models.folders import MODEL_FOLDER
-from keras_selfattn.visualization.formatting import clean
 
 CARD_FILE = "README.md"
 LIMITS = (
@@ -81,7 +82,7 @@ def model_card(
             `keras_selfattn.data.fingerprint.fingerprint` tells of it.
             Defaults to `None`.
         command: List of strings, the command that made the model. Defaults
-            to `None`. Of paths the card has the names, without the folders.
+            to `None`.
         licence: String, what the licenses of data and vectors ask of the
             model. Defaults to `None`, where that is not known.
         limits: Sentences on what this model can't do, besides what none can.
@@ -157,18 +158,7 @@ def _data(data, record):
 
 def _command(command):
     yield "## Command"
-    # The folders of one machine mean nothing on another.
-    names = [
-        option + equals + pathlib.PurePath(value).name
-        for option, equals, value in map(_split_option, command)
-    ]
-    yield "    " + clean(shlex.join(names)).replace("\n", "\n    ")
-
-
-def _split_option(argument):
-    if argument.startswith("--") and "=" in argument:
-        return argument.partition("=")
-    return "", "", argument
+    yield "    " + clean(shlex.join(command)).replace("\n", "\n    ")
 
 
 def _figures(model, record, preset, evaluation):
@@ -205,13 +195,17 @@ def _figures(model, record, preset, evaluation):
 
 def _settings(record, preset):
     yield "## Settings"
-    yield f"Seed {record['seed']}."
+    yield f"Seed {_plain(record['seed'])}."
     for title, defaults in (
         ("model", preset.model),
         ("training", preset.training),
     ):
         rows = [
-            [name, _code(json.dumps(value)), _default(defaults, name, value)]
+            [
+                name if name.isidentifier() else _plain(name),
+                _code(json.dumps(value)),
+                _default(defaults, name, value),
+            ]
             for name, value in record[title].items()
         ]
         yield _table([f"{title} argument", "value", "in the preset"], rows)
@@ -259,18 +253,14 @@ def _table(header, rows):
     return "\n".join("| " + " | ".join(row) + " |" for row in cells)
 
 
-def _one_line(text):
-    return " ".join(clean(text).split())
-
-
 def _plain(text):
     """Any text as Markdown that shows it."""
-    return re.sub(r"([\\`*_\[\]<>&~])", r"\\\1", _one_line(text))
+    return re.sub(r"([\\`*_\[\]<>&~])", r"\\\1", one_line(text))
 
 
 def _code(text):
     """Any text as Markdown that shows it as code."""
-    text = _one_line(text) or " "
+    text = one_line(text) or " "
     # Code is between more backticks than it has in a row itself.
     ticks = max(map(len, re.findall("`+", text)), default=0)
     fence, gap = "`" * (ticks + 1), " " * bool(ticks)

@@ -76,7 +76,8 @@ def test_command_licence_and_limits(model, tmp_path):
         licence="Ask first.",
         limits=["It knows reviews alone."],
     )
-    assert "    keras-selfattn train 'my texts.jsonl' --dev=d\n" in text
+    command = "    keras-selfattn train '/data/my texts.jsonl' --dev=/d\n"
+    assert command in text
     assert "## License\n\nAsk first.\n" in text
     assert "- It knows reviews alone." in text
     assert "also chose the best epoch" in text

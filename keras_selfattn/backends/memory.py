@@ -1,4 +1,8 @@
-"""How each backend says that the memory is too small."""
+"""The memory there is, and how each backend says that it is too small."""
+
+import contextlib
+import os
+import pathlib
 
 import tensorflow as tf
 
@@ -24,3 +28,15 @@ def is_too_small(error):
     return isinstance(error, RuntimeError) and any(
         sign in str(error) for sign in _SIGNS
     )
+
+
+def machine_memory():
+    """The bytes of memory that this process may have, or `None`."""
+    found = []
+    with contextlib.suppress(AttributeError, ValueError, OSError):
+        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    # That of a container, where there is a limit.
+    with contextlib.suppress(ValueError, OSError):
+        limit = pathlib.Path("/sys/fs/cgroup/memory.max").read_text()
+        found.append(int(limit))
+    return min(found, default=None)

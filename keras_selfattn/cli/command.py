@@ -1,13 +1,14 @@
 """Runs one command, and tells what went wrong in one line."""
 
 import os
-import signal
 import sys
 import traceback
 import warnings
 
-from keras_selfattn.cli.options import PROGRAM
+from keras_selfattn import leftovers
+from keras_selfattn.cli.notes import note
 from keras_selfattn.cli.parser import make_parser
+from keras_selfattn.cli.signals import Signals
 
 # What is raised where an input is at fault; all else is a fault of ours.
 _INPUT_FAULTS = (ValueError, OSError, ImportError, FloatingPointError)
@@ -25,11 +26,19 @@ def main(arguments=None):
         interrupted, 141 where whoever read the output has enough. A
         terminated process ends with 143.
     """
-    if arguments is None:
-        # As an exception, so that what is half-written is cleared away.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-        warnings.showwarning = _show_warning
-        arguments = sys.argv[1:]
+    if arguments is not None:
+        return _run(arguments)
+    signals = Signals()
+    warnings.showwarning = _show_warning
+    try:
+        code = _run(sys.argv[1:])
+        # Where the exception of a signal was lost, the code is still its own.
+        return signals.exit_code() or code
+    finally:
+        leftovers.clear()
+
+
+def _run(arguments):
     options = make_parser().parse_args(arguments)
     options.arguments = arguments
     try:
@@ -46,21 +55,21 @@ def main(arguments=None):
             return _output_is_closed()
         raise
     except KeyboardInterrupt:
-        print(f"{PROGRAM}: interrupted", file=sys.stderr)
+        note("interrupted")
         return 130
     except Exception as error:
         if options.debug:
             traceback.print_exc()
-        kind, code, message = "error", 2, " ".join(str(error).split())
+        kind, code, message = "error", 2, str(error)
         if not isinstance(error, _INPUT_FAULTS):
             kind, code = "internal error", 1
             message = f"{type(error).__name__}: {message} (--debug shows where)"
-        print(f"{PROGRAM}: {kind}: {message}", file=sys.stderr)
+        note(f"{kind}: {message}")
         return code
 
 
 def _show_warning(message, *_):
-    print(f"{PROGRAM}: warning: {message}", file=sys.stderr)
+    note(f"warning: {message}")
 
 
 def _output_is_closed():

@@ -2,9 +2,8 @@
 
 import itertools
 import pathlib
-import sys
 
-from keras_selfattn.cli.options import PROGRAM
+from keras_selfattn.cli.notes import note
 from keras_selfattn.data import formats
 from keras_selfattn.data.checked_texts import MAX_BAD_RATE
 from keras_selfattn.data.checked_texts import NO_GOLD_LABEL
@@ -151,11 +150,8 @@ def report_left_out(*corpora):
     """Tell of the rows that the last reading has left out."""
     for corpus in corpora:
         if corpus.report is not None and corpus.report.counts:
-            print(
-                f"{PROGRAM}: {place(corpus.path)}: {corpus.report}"
-                f"{_first_of(corpus.report)}",
-                file=sys.stderr,
-            )
+            first = _first_of(corpus.report)
+            note(f"{place(corpus.path)}: {corpus.report}{first}")
 
 
 def _first_of(report):

@@ -5,6 +5,7 @@ import json
 import pathlib
 import time
 
+from keras_selfattn.files import read_json
 from keras_selfattn.files import write_text
 from keras_selfattn.training.settings import SETTINGS_FILE
 
@@ -24,8 +25,18 @@ def noted_duration(folder):
         yield
     finally:
         if pathlib.Path(folder, SETTINGS_FILE).exists():
-            before = 0.0
-            if path.exists():
-                before = json.loads(path.read_text())["seconds"]
+            before = noted_seconds(folder)
             seconds = round(before + time.monotonic() - begun, 1)
             write_text(path, json.dumps({"seconds": seconds}) + "\n")
+
+
+def noted_seconds(folder):
+    """What is noted in a run's folder, 0 where nothing is."""
+    path = pathlib.Path(folder, DURATION_FILE)
+    if not path.exists():
+        return 0.0
+    noted = read_json(path)
+    seconds = noted.get("seconds") if isinstance(noted, dict) else None
+    if not isinstance(seconds, (int, float)):
+        raise ValueError(f"{path} does not hold the seconds of a run")
+    return seconds

@@ -2,7 +2,6 @@
 
 import argparse
 import itertools
-import sys
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from keras_selfattn import sides
 from keras_selfattn.cli import asked_texts
 from keras_selfattn.cli import corpora
 from keras_selfattn.cli import models
-from keras_selfattn.cli.options import PROGRAM
+from keras_selfattn.cli.notes import note
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.cli.vectors import check_vectors
 from keras_selfattn.cli.vectors import new_vectors
@@ -63,7 +62,7 @@ def encode(options):
         )
         for file in options.files
     ]
-    model = models.load(options.model)
+    model = models.load(options)
     rows = itertools.chain.from_iterable(map(_texts, opened))
     count, bad, first = 0, 0, None
     with new_vectors(options.output, model.labels) as write:
@@ -75,10 +74,9 @@ def encode(options):
             bad += len(faults)
             first = first or next(iter(faults), None)
     if bad:
-        print(
-            f"{PROGRAM}: {bad:,} of {count:,} rows could not be encoded, and "
-            f"are NaN; the first: {first}",
-            file=sys.stderr,
+        note(
+            f"{bad:,} of {count:,} rows could not be encoded, and are NaN; "
+            f"the first: {first}"
         )
 
 

@@ -9,6 +9,7 @@ from keras_selfattn.cli import models
 from keras_selfattn.cli import tables
 from keras_selfattn.cli.answers import Answers
 from keras_selfattn.cli.options import add_command
+from keras_selfattn.controls import one_line
 from keras_selfattn.files import write_text
 
 
@@ -41,7 +42,7 @@ def evaluate(options):
     if options.json:
         tables.check_folder_of(options.json)
     corpus = corpora.open_corpus(options.data, options, options.split)
-    model = models.load(options.model)
+    model = models.load(options)
     corpus.expect(model.labels)
     result = _evaluate(model, corpus, options.predictions)
     if options.json:
@@ -101,7 +102,9 @@ def _figures(result):
 
 def _print_evaluation(evaluation):
     from rich.console import Console
+    from rich.table import Column
     from rich.table import Table
+    from rich.text import Text
 
     console = Console()
     console.print(
@@ -114,15 +117,15 @@ def _print_evaluation(evaluation):
         shares = [
             f"{figures[name]:.1%}" for name in ("precision", "recall", "f1")
         ]
-        table.add_row(str(label), *shares, str(figures["rows"]))
+        table.add_row(Text(one_line(label)), *shares, str(figures["rows"]))
     console.print(table)
     confusion = Table(
         "true \\ predicted",
-        *map(str, evaluation.labels),
+        *(Column(Text(one_line(label))) for label in evaluation.labels),
         title="Confusion matrix",
     )
     for label, row in zip(evaluation.labels, evaluation.confusion, strict=True):
-        confusion.add_row(str(label), *map(str, row))
+        confusion.add_row(Text(one_line(label)), *map(str, row))
     console.print(confusion)
 
 

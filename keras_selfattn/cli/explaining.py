@@ -36,7 +36,7 @@ def explain(options):
     else:
         rows = [(text, None) for text in typed]
     text, _ = next(iter(rows))
-    model = models.load(options.model)
+    model = models.load(options)
     asked_texts.check_kind(model, not isinstance(text, str))
     from rich.console import Console
     from rich.progress import track

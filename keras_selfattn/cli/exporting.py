@@ -63,7 +63,7 @@ def export(options):
     models.check_folder(options.model)
     if options.check:
         corpus = corpora.open_corpus(options.check, options, options.split)
-    model = models.load(options.model)
+    model = models.load(options)
     from keras_selfattn import serving
     from keras_selfattn.model_card import model_card
     from keras_selfattn.model_card import read_model_card

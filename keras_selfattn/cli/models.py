@@ -8,6 +8,16 @@ from keras_selfattn.models.folders import find_model
 
 def add_model(parser):
     parser.add_argument("model", help="folder of a run or of a model")
+    add_verify(parser)
+
+
+def add_verify(parser):
+    parser.add_argument(
+        "--no-verify",
+        dest="verify",
+        action="store_false",
+        help="take files that were changed since they were written",
+    )
 
 
 def check_folder(folder):
@@ -18,12 +28,15 @@ def check_folder(folder):
         raise ValueError(f"There is no model in the folder {folder}")
 
 
-def load(folder):
-    """The model of a folder, which must be able to read texts."""
+def load(options):
+    """The model that a command is given, which must be able to read texts."""
     start_keras()
     from keras_selfattn import models
 
-    model = models.from_preset(folder)
+    folder = options.model
+    model = models.from_preset(folder, verify=options.verify)
     if model.preprocessor is None:
         raise ValueError(f"The model in {folder} has no vocabulary")
+    if model.labels is None:
+        raise ValueError(f"The model in {folder} has no labels")
     return model

@@ -1,13 +1,13 @@
 """The command that classifies texts: `predict`."""
 
 import argparse
-import sys
+import re
 
 from keras_selfattn.cli import asked_texts
 from keras_selfattn.cli import models
 from keras_selfattn.cli import tables
 from keras_selfattn.cli.answers import Answers
-from keras_selfattn.cli.options import PROGRAM
+from keras_selfattn.cli.notes import note
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.data.checked_texts import empty_text
 from keras_selfattn.data.lines import place
@@ -16,6 +16,7 @@ from keras_selfattn.streams import chunks
 
 _BATCH = 64
 _DIGITS = 4
+_CONTROLS = re.compile("[\x7f-\x9f]")
 
 
 def add_commands(commands):
@@ -54,7 +55,7 @@ def predict(options):
     else:
         rows = [(asked_texts.columns(text), text) for text in typed]
         columns = dict.fromkeys(rows[0][0], str)
-    model = models.load(options.model)
+    model = models.load(options)
     answers = Answers(model.labels, options.digits)
     unread = []
     answered = _answered(model, rows, unread)
@@ -68,17 +69,14 @@ def predict(options):
             for given, *answer in answered:
                 write({**given, **answers.row(*answer)})
     if unread:
-        print(
-            f"{PROGRAM}: {sum(unread):,} words of {len(unread):,} texts were "
-            "not read: they lie beyond `max_tokens`",
-            file=sys.stderr,
+        note(
+            f"{sum(unread):,} words of {len(unread):,} texts were not read: "
+            "they lie beyond `max_tokens`"
         )
     if answers.bad:
-        print(
-            f"{PROGRAM}: {place(options.file)}: {answers.bad:,} of "
-            f"{answers.rows:,} rows without an answer; the first: "
-            f"{answers.first}",
-            file=sys.stderr,
+        note(
+            f"{place(options.file)}: {answers.bad:,} of {answers.rows:,} rows "
+            f"without an answer; the first: {answers.first}"
         )
 
 
@@ -146,9 +144,14 @@ def _kind(value):
 
 
 def _print(answer):
-    line = tables.as_json(answer)
+    # JSON leaves these controls as they are, which terminals follow too.
+    line = _CONTROLS.sub(_escaped, tables.as_json(answer))
     # Half of a surrogate pair can only be printed as JSON's escape.
     print(line.encode("utf-8", "backslashreplace").decode())
+
+
+def _escaped(control):
+    return f"\\u{ord(control[0]):04x}"
 
 
 def _digits(text):

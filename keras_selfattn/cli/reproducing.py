@@ -3,6 +3,7 @@
 import logging
 
 from keras_selfattn.cli import corpora
+from keras_selfattn.cli import models
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.cli.options import add_training
 from keras_selfattn.cli.options import overrides
@@ -38,6 +39,7 @@ def add_commands(commands):
     )
     corpora.add_columns(parser)
     add_training(parser)
+    models.add_verify(parser)
 
 
 def reproduce(options):
@@ -69,6 +71,7 @@ def reproduce(options):
         vectors=options.vectors,
         model_overrides=model_overrides,
         training_overrides=training_overrides,
+        verify=options.verify,
     )
     print_report(results)
     print(f"The same, as files: {options.output}")

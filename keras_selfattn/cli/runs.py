@@ -5,7 +5,10 @@ import pathlib
 import sys
 
 from keras_selfattn.cli.duration import DURATION_FILE
+from keras_selfattn.cli.duration import noted_seconds
 from keras_selfattn.cli.options import add_command
+from keras_selfattn.controls import one_line
+from keras_selfattn.files import read_json
 from keras_selfattn.models.folders import MODEL_FOLDER
 from keras_selfattn.training.ending import HISTORY_FILE
 from keras_selfattn.training.ending import best_epoch
@@ -31,19 +34,22 @@ def add_commands(commands):
 def runs(options):
     """List runs side by side."""
     from rich.console import Console
+    from rich.table import Column
     from rich.table import Table
+    from rich.text import Text
 
     found = list(_find(pathlib.Path(options.folder)))
     if not found:
         raise ValueError(f"There is no run in the folder {options.folder}")
-    settings = [_flat(json.loads(_read(run / SETTINGS_FILE))) for run in found]
+    settings = [_flat(read_json(run / SETTINGS_FILE)) for run in found]
     names = _differing(settings)
-    table = Table("run", *names, "epoch", *_FIGURES, "MB", "minutes")
+    columns = (Column(Text(one_line(name))) for name in names)
+    table = Table("run", *columns, "epoch", *_FIGURES, "MB", "minutes")
     for run, values in zip(found, settings, strict=True):
         name = run.relative_to(options.folder).as_posix()
         table.add_row(
-            name if run != pathlib.Path(options.folder) else run.name,
-            *(_shown(values.get(name, _NONE)) for name in names),
+            Text(one_line(name if name != "." else run.name)),
+            *(Text(one_line(_shown(values.get(n, _NONE)))) for n in names),
             *_figures(run, values),
             _size(run),
             _minutes(run),
@@ -55,7 +61,11 @@ def runs(options):
 def _find(folder):
     for path in sorted(folder.rglob(SETTINGS_FILE)):
         # Reproductions have settings too, which are those of many runs.
-        if "training" in json.loads(_read(path)):
+        settings = read_json(path)
+        if isinstance(settings, dict) and all(
+            isinstance(settings.get(name), dict)
+            for name in ("model", "training")
+        ):
             yield path.parent
 
 
@@ -102,16 +112,11 @@ def _size(run):
 
 
 def _minutes(run):
-    path = run / DURATION_FILE
     # Only the command line notes it, and it did not at first.
-    if not path.exists():
+    if not (run / DURATION_FILE).exists():
         return _NONE
-    return f"{json.loads(_read(path))['seconds'] / 60:.1f}"
+    return f"{noted_seconds(run) / 60:.1f}"
 
 
 def _shown(value):
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _read(path):
-    return path.read_text(encoding="utf-8")

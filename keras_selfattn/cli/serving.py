@@ -24,6 +24,7 @@ def add_commands(commands):
         "alone (default: %(default)s) all who reach it can ask",
     )
     parser.add_argument("--port", type=int, default=8501)
+    models.add_verify(parser)
 
 
 def serve(options):
@@ -37,7 +38,9 @@ def serve(options):
     from keras_selfattn.serving.server import application
     from keras_selfattn.serving.server import servables
 
-    served = [servables.load(folder) for folder in options.models]
+    served = [
+        servables.load(folder, options.verify) for folder in options.models
+    ]
     for servable in served:
         servable.warm_up()
     names = ", ".join(

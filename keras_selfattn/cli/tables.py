@@ -3,11 +3,13 @@
 import contextlib
 import csv
 import json
+import math
 import pathlib
 
 from keras_selfattn.data.parquet import pyarrow
 from keras_selfattn.data.parquet import write_parquet
 from keras_selfattn.files import replaced_file
+from keras_selfattn.locks import path_held
 
 JSON_LINES = ".jsonl"
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -62,7 +64,7 @@ def new_table(path, columns):
         A function that writes a row, a dictionary by column. Columns that it
         lacks stay empty.
     """
-    with replaced_file(path) as beside:
+    with path_held(path), replaced_file(path) as beside:
         if suffix(path) == _PARQUET:
             with write_parquet(beside, columns) as write:
                 yield write
@@ -84,8 +86,18 @@ def new_table(path, columns):
 
 
 def as_json(value):
-    """A line of JSON."""
-    return json.dumps(value, ensure_ascii=False, default=str)
+    """A line of JSON, in which numbers that are not finite are null."""
+    return json.dumps(_finite(value), ensure_ascii=False, default=str)
+
+
+def _finite(value):
+    if isinstance(value, dict):
+        return {name: _finite(each) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 def _cell(value):

@@ -6,6 +6,7 @@ import pathlib
 from keras_selfattn import sides
 from keras_selfattn import zoo
 from keras_selfattn.cli import corpora
+from keras_selfattn.cli import models
 from keras_selfattn.cli.duration import noted_duration
 from keras_selfattn.cli.options import PROGRAM
 from keras_selfattn.cli.options import add_command
@@ -14,6 +15,7 @@ from keras_selfattn.cli.options import choices
 from keras_selfattn.cli.options import overrides
 from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.data.splitting import split
+from keras_selfattn.locks import folder_held
 from keras_selfattn.models.presets import get_preset
 from keras_selfattn.training.ending import finished_history
 from keras_selfattn.training.settings import DATA_FOLDER
@@ -39,6 +41,7 @@ def add_commands(commands):
         action="store_true",
         help="keep what a finished run needs to go on with more --epochs",
     )
+    models.add_verify(parser)
     _add_run(parser, "run")
 
     parser = add_command(commands, tune)
@@ -102,6 +105,12 @@ def _add_run(parser, kind):
 def train(options):
     """Train a model on labeled texts."""
     recipe = _asked_recipe(options)
+    # Until the model card is written, too.
+    with folder_held(options.output):
+        _train(options, recipe)
+
+
+def _train(options, recipe):
     if not options.resume:
         check_new(pathlib.Path(options.output), "run", DATA_FOLDER)
     seed = options.seed
@@ -128,6 +137,7 @@ def train(options):
             model_overrides={**recipe.model, **model_overrides},
             training_overrides={**recipe.training, **training_overrides},
             keep_checkpoint=options.keep_checkpoint,
+            verify=options.verify,
         )
     if was_finished:
         print("The run was finished before: there was nothing to go on with")

@@ -12,6 +12,7 @@ from keras_selfattn.data.store import Folder
 from keras_selfattn.data.store import Memory
 from keras_selfattn.files import replaced_file
 from keras_selfattn.files import replaced_folder
+from keras_selfattn.locks import path_held
 
 _NPZ = ".npz"
 _PARQUET = ".parquet"
@@ -60,21 +61,25 @@ def new_vectors(path, labels):
     Yields:
         A function that writes some rows, a dictionary of arrays by name.
     """
-    if suffix(path) == _PARQUET:
-        with replaced_file(path) as beside, _parquet(beside, labels) as write:
-            yield write
-    elif suffix(path) == _NPZ:
-        with replaced_file(path) as beside, Memory() as store:
-            yield lambda arrays: _add(store, arrays)
-            # Given a path, NumPy would put the suffix behind it.
-            with open(beside, "wb") as file:
-                np.savez(file, **store.finish(), labels=_strings(labels))
-    else:
-        with replaced_folder(path) as beside:
-            with Folder(beside) as store:
+    with path_held(path):
+        if suffix(path) == _PARQUET:
+            with (
+                replaced_file(path) as beside,
+                _parquet(beside, labels) as write,
+            ):
+                yield write
+        elif suffix(path) == _NPZ:
+            with replaced_file(path) as beside, Memory() as store:
                 yield lambda arrays: _add(store, arrays)
-                store.finish()
-            np.save(beside / f"{_LABELS}.npy", _strings(labels))
+                # Given a path, NumPy would put the suffix behind it.
+                with open(beside, "wb") as file:
+                    np.savez(file, **store.finish(), labels=_strings(labels))
+        else:
+            with replaced_folder(path) as beside:
+                with Folder(beside) as store:
+                    yield lambda arrays: _add(store, arrays)
+                    store.finish()
+                np.save(beside / f"{_LABELS}.npy", _strings(labels))
 
 
 def _strings(labels):

@@ -6,6 +6,7 @@ import warnings
 
 import keras
 
+from keras_selfattn.checksums import write_checksums
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.files import write_text
 from keras_selfattn.labels import plain
@@ -13,16 +14,17 @@ from keras_selfattn.models import arguments
 from keras_selfattn.models import construction
 from keras_selfattn.models.folders import CONFIG_FILE
 from keras_selfattn.models.raw_texts import ReadsTexts
+from keras_selfattn.models.weights import WEIGHTS_FILE
+from keras_selfattn.models.weights import SavesWeights
 from keras_selfattn.private_names import Cloning
 from keras_selfattn.sides import SENTENCE
 
-WEIGHTS_FILE = "model.weights.h5"
 PREPROCESSOR_FILE = "preprocessor.json"
 
 GROUPS = ("word vectors", "encoder", "pooling", "classifier")
 
 
-class Classifier(Cloning, ReadsTexts, keras.Model):
+class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
     """A functional model that gives class probabilities and its attention.
 
     Subclasses build the graph and hand it over with its inner views.
@@ -243,15 +245,17 @@ class Classifier(Cloning, ReadsTexts, keras.Model):
         """Write a folder that holds all that the model needs.
 
         The folder gets the configuration, the weights, the names of the
-        classes and the vocabulary; `keras_selfattn.models.from_preset` loads
-        it back. It is written beside and renamed, and replaces a preset
-        folder of the same name.
+        classes, the vocabulary, and the SHA-256 of each file;
+        `keras_selfattn.models.from_preset` checks them and loads it back. It
+        is written beside and renamed, and replaces a preset folder of the
+        same name.
 
         Args:
             folder: Path of the folder.
 
         Raises:
-            ValueError: if `folder` exists and is not a preset folder.
+            ValueError: if `folder` exists and is not a preset folder, or
+                another process is writing it.
         """
         folder = pathlib.Path(folder)
         if folder.exists() and not (folder / CONFIG_FILE).exists():
@@ -273,6 +277,7 @@ class Classifier(Cloning, ReadsTexts, keras.Model):
             }
             text = json.dumps(config, indent=2, ensure_ascii=False)
             (beside / CONFIG_FILE).write_text(text + "\n", encoding="utf-8")
+            write_checksums(beside)
 
     def _save_weights_alone(self, path):
         # Keras would save the optimizer's state with the weights.

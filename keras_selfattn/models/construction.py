@@ -7,6 +7,7 @@ import inspect
 import keras
 
 from keras_selfattn.models import arguments
+from keras_selfattn.models.memory import check_memory
 from keras_selfattn.models.sizes import with_sizes
 from keras_selfattn.private_names import run_graph
 
@@ -46,6 +47,7 @@ def constructor(build):
                 "`trainable` must be True or False. "
                 f"Received: trainable={trainable!r}"
             )
+        check_memory(type(self), given)
         with dtype_scope(given.pop("dtype", None)):
             build(self, **given)
         for name, value in handed.items():

@@ -1,9 +1,9 @@
 """Models by the name of a preset, or from a folder."""
 
-import json
-
+from keras_selfattn.checksums import check_checksums
+from keras_selfattn.files import read_json
 from keras_selfattn.models import arguments
-from keras_selfattn.models.classifier import WEIGHTS_FILE
+from keras_selfattn.models.classifier import PREPROCESSOR_FILE
 from keras_selfattn.models.decomposable_classifier import DecomposableClassifier
 from keras_selfattn.models.folders import CONFIG_FILE
 from keras_selfattn.models.folders import find_model
@@ -12,6 +12,17 @@ from keras_selfattn.models.sentence_classifier import SentenceClassifier
 from keras_selfattn.models.sentence_pair_classifier import (
     SentencePairClassifier,
 )
+from keras_selfattn.models.sizes import with_sizes
+from keras_selfattn.models.weights import WEIGHTS_FILE
+from keras_selfattn.models.weights import load_weights
+
+# What a saved configuration holds, by name, and of which types.
+_SAVED = {
+    "class_name": (str,),
+    "config": (dict,),
+    "labels": (list, type(None)),
+    "training": (dict,),
+}
 
 CLASSES = {
     cls.__name__: cls
@@ -29,6 +40,7 @@ def from_preset(
     num_classes=None,
     preprocessor=None,
     labels=None,
+    verify=True,
     **overrides,
 ):
     """Build a model by the name of a preset, or load one from a folder.
@@ -45,6 +57,9 @@ def from_preset(
             reads texts with. For the name of a preset only.
         labels: List of the names of the classes. For the name of a preset
             only.
+        verify: Boolean, whether the files of a folder must be those that
+            were written, by their SHA-256 in its `checksums.json`, if it has
+            that. For a folder only.
         **overrides: Arguments of the model's class that take the place of
             the preset's. Values of the preset that change nothing beside
             them are left out. For the name of a preset only.
@@ -54,7 +69,8 @@ def from_preset(
 
     Raises:
         ValueError: if there is neither a preset nor a folder of that name,
-            if a size is missing, or if a folder is given with arguments.
+            if a size is missing, if a folder is given with arguments, or if
+            its files are not those of one model, or have been changed.
 
     Example:
 
@@ -71,8 +87,13 @@ def from_preset(
                 "A model from a folder takes no arguments but its name. "
                 f"Received: more with the folder {folder}"
             )
-        return _from_folder(folder)
+        return _from_folder(folder, verify)
     preset = get_preset(str(name))
+    if not verify:
+        raise ValueError(
+            "The name of a preset has no files to verify. "
+            f"Received: verify={verify!r} with {name!r}"
+        )
     model_class = CLASSES[preset.class_name]
     values = {"name": str(name), **preset.model, **overrides}
     if (
@@ -91,21 +112,36 @@ def from_preset(
     )
 
 
-def _from_folder(folder):
+def _from_folder(folder, verify):
+    if verify:
+        check_checksums(folder)
     path = folder / CONFIG_FILE
-    try:
-        saved = json.loads(path.read_text(encoding="utf-8"))
-        model = CLASSES[saved["class_name"]].from_config(saved["config"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"{path} is not the configuration of a saved model: "
-            f"{' '.join(str(error).split())}"
-        ) from error
-    model.load_weights(folder / WEIGHTS_FILE)
-    model.labels = saved["labels"]
-    model.training_record = saved["training"]
-    if (folder / "preprocessor.json").exists():
+    saved = read_json(path)
+    for name, kinds in _SAVED.items():
+        if not isinstance(saved, dict) or not isinstance(
+            saved.get(name, ...), kinds
+        ):
+            raise ValueError(
+                f"{path} is not the configuration of a saved model: expected "
+                f"`{name}`, {' or '.join(kind.__name__ for kind in kinds)}"
+            )
+    preprocessor = None
+    if (folder / PREPROCESSOR_FILE).exists():
         from keras_selfattn.text import TextPreprocessor
 
-        model.preprocessor = TextPreprocessor.load(folder)
+        preprocessor = TextPreprocessor.load(folder, verify=False)
+    try:
+        model_class = CLASSES[saved["class_name"]]
+        model = model_class.from_config(saved["config"])
+        model.labels = saved["labels"]
+        with_sizes(model_class, saved["config"], preprocessor, model.labels)
+    # What Keras makes of a changed configuration may be any error.
+    except Exception as error:
+        raise ValueError(
+            f"{path} is not the configuration of a saved model, or not of the "
+            f"files beside it: {' '.join(str(error).split())}"
+        ) from error
+    load_weights(model, folder / WEIGHTS_FILE)
+    model.training_record = saved["training"]
+    model.preprocessor = preprocessor
     return model

@@ -25,9 +25,6 @@ NOT_OURS = "†"
 
 def write_report(results, folder):
     """Write `results.json`, `.csv`, `.md` and, for a figure, `figure.png`."""
-    if not folder.exists():
-        # Nothing has run.
-        return
     text = json.dumps(results.as_dict(), indent=2, ensure_ascii=False)
     write_text(folder / "results.json", text + "\n")
     write_text(folder / "results.csv", as_csv(results))

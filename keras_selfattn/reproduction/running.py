@@ -13,8 +13,11 @@ import tensorflow as tf
 from keras_selfattn import training
 from keras_selfattn import validation
 from keras_selfattn.backends.memory import is_too_small
+from keras_selfattn.controls import one_line
 from keras_selfattn.data.fingerprint import fingerprint
 from keras_selfattn.files import write_text
+from keras_selfattn.locks import LOCK_FILE
+from keras_selfattn.locks import folder_held
 from keras_selfattn.models import arguments
 from keras_selfattn.reproduction import significance
 from keras_selfattn.reproduction.measuring import measure
@@ -52,6 +55,7 @@ def reproduce(
     model_overrides=None,
     training_overrides=None,
     verbose="auto",
+    verify=True,
 ):
     """Run the rows of a paper's table, and set them beside the published ones.
 
@@ -83,6 +87,7 @@ def reproduce(
             but not one that the rows compare.
         training_overrides: As in `keras_selfattn.training.train`.
         verbose: As in `keras_selfattn.training.train`.
+        verify: As in `keras_selfattn.training.train`.
 
     Returns:
         The `Results`. Its `failures` name the runs that gave no figure,
@@ -120,8 +125,13 @@ def reproduce(
         "data": {split: fingerprint(texts) for split, texts in splits.items()},
     }
     check_data(settings["data"], table, corpus)
-    runs = _Runs(pathlib.Path(folder), table, splits, settings)
     to_run = [(row, seed) for seed in range(seeds) for row in chosen]
+    with folder_held(folder):
+        runs = _Runs(pathlib.Path(folder), table, splits, settings)
+        return _run_all(runs, to_run, verbose, verify)
+
+
+def _run_all(runs, to_run, verbose, verify):
     for number, (row, seed) in enumerate(to_run, start=1):
         title = f"[{number}/{len(to_run)}] {row.key}, seed {seed}"
         if runs.is_done(row, seed):
@@ -129,12 +139,12 @@ def reproduce(
             continue
         print(title, flush=True)
         try:
-            runs.run(row, seed, verbose)
+            runs.run(row, seed, verbose, verify)
         except FAILURES as error:
             if isinstance(error, RuntimeError) and not is_too_small(error):
                 raise
-            runs.failures[row.key, seed] = one_line(error)
-            print(f"{title} failed: {one_line(error)}", flush=True)
+            runs.failures[row.key, seed] = _reason(error)
+            print(f"{title} failed: {_reason(error)}", flush=True)
         # A model and its compiled functions refer to each other.
         gc.collect()
         runs.report()
@@ -162,7 +172,7 @@ class _Runs:
         path = folder / SETTINGS_FILE
         if path.exists():
             training.check_settings(path, settings, "reproduction")
-        elif folder.exists() and any(folder.iterdir()):
+        elif {path.name for path in folder.iterdir()} - {LOCK_FILE}:
             raise ValueError(
                 "The folder must be new, or hold a reproduction to go on with. "
                 f"Received: {folder}, which holds something else"
@@ -171,7 +181,7 @@ class _Runs:
     def is_done(self, row, seed):
         return (self._place(row, seed) / RESULT_FILE).exists()
 
-    def run(self, row, seed, verbose):
+    def run(self, row, seed, verbose, verify):
         """Train a row's model with a seed, or go on with it, and measure."""
         place = self._place(row, seed)
         resume = (place / training.SETTINGS_FILE).exists()
@@ -192,6 +202,7 @@ class _Runs:
             training_overrides=self.settings["training"],
             callbacks=[_Begin(self._write_settings), _StopAtInfinity()],
             verbose=verbose,
+            verify=verify,
         )
         needed = {*self.measured_on.values()} & {*self.splits}
         result = measure(model, {s: self.splits[s] for s in needed})
@@ -215,7 +226,8 @@ class _Runs:
         results = Results(
             self.table, self.corpus, self.measured_on, found, self.failures
         )
-        write_report(results, self.folder)
+        if (self.folder / SETTINGS_FILE).exists():
+            write_report(results, self.folder)
         return results
 
     def _place(self, row, seed):
@@ -254,8 +266,8 @@ class _StopAtInfinity(keras.callbacks.Callback):
             )
 
 
-def one_line(error):
-    text = " ".join(str(error).split())[:200]
+def _reason(error):
+    text = one_line(error)[:200]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 

@@ -11,6 +11,7 @@ from tensorflow.core.protobuf import saved_model_pb2
 
 import keras_selfattn
 from keras_selfattn import validation
+from keras_selfattn.checksums import write_checksums
 from keras_selfattn.files import new_folder
 from keras_selfattn.model_card import model_card
 from keras_selfattn.serving import agreement
@@ -52,9 +53,9 @@ def export(model, folder, version=1, card=None):
     The vocabulary is an asset. In `assets.extra` are a warm-up request for
     each signature; `requirements.json` with the versions it was written with
     and, in `op_libraries`, the libraries in the `tensorflow_text` package
-    whose ops the graph calls; and `model_card.md`. The folder appears in one
-    step, when it is complete and what was loaded back from it has answered
-    like `model`.
+    whose ops the graph calls; and `model_card.md`. `checksums.json` has the
+    SHA-256 of all files. The folder appears in one step, when it is complete
+    and what was loaded back from it has answered like `model`.
 
     The same model gives the same bytes in each new process. Within one
     process the functions in `saved_model.pb` get higher numbers each time,
@@ -89,6 +90,7 @@ def export(model, folder, version=1, card=None):
     with new_folder(target) as written:
         card = card or model_card(model)
         in_tensorflow(write_checked, model, written, card=card)
+        write_checksums(written)
     return target
 
 

@@ -9,6 +9,7 @@ import keras
 import tensorflow as tf
 
 from keras_selfattn.backends.compiled import as_probabilities
+from keras_selfattn.checksums import write_checksums
 from keras_selfattn.files import new_folder
 from keras_selfattn.first_use import import_extra
 from keras_selfattn.model_card import model_card
@@ -137,6 +138,7 @@ def _export(format, model, folder, write, card):
         text = format_card(card or model_card(model), model, *_ABOUT[format])
         (written / CARD_FILE).write_text(text, encoding="utf-8")
         in_tensorflow(write, model, written)
+        write_checksums(written)
     return folder
 
 

@@ -5,27 +5,30 @@ import pathlib
 
 import tensorflow as tf
 
+from keras_selfattn.checksums import check_checksums
 from keras_selfattn.streams import several
 
 REQUIREMENTS = "requirements.json"
 
 
-def load_savedmodel(path):
+def load_savedmodel(path, verify=True):
     """Load what `export` wrote.
 
     Args:
         path: Path of a version folder, or of a folder of version folders, of
             which the newest is taken.
+        verify: Boolean, whether the files must be those that were written,
+            by their SHA-256 in `checksums.json`, if there is one.
 
     Returns:
         A `ServedModel`.
 
     Raises:
-        ValueError: if there is no such SavedModel.
+        ValueError: if there is no such SavedModel, or it has been changed.
         ImportError: if the graph calls ops of tensorflow-text, and that
             package is not there.
     """
-    return ServedModel(_version_folder(pathlib.Path(path)))
+    return ServedModel(_version_folder(pathlib.Path(path)), verify)
 
 
 class ServedModel:
@@ -35,6 +38,7 @@ class ServedModel:
 
     Args:
         folder: `pathlib.Path` of the version folder.
+        verify: As in `load_savedmodel`.
 
     Attributes:
         folder: `pathlib.Path` of the version folder.
@@ -43,7 +47,9 @@ class ServedModel:
         input_names: The names of the inputs of each of them.
     """
 
-    def __init__(self, folder):
+    def __init__(self, folder, verify=True):
+        if verify:
+            check_checksums(folder)
         self.folder = folder
         self.requirements = _read_requirements(folder)
         if self.requirements["op_libraries"]:

@@ -12,6 +12,8 @@ import numpy as np
 import tensorflow as tf
 
 from keras_selfattn import validation
+from keras_selfattn.checksums import check_checksums
+from keras_selfattn.files import read_json
 from keras_selfattn.files import write_text
 from keras_selfattn.text.columns import strings_of
 from keras_selfattn.text.tokenizer import UNKNOWN
@@ -281,26 +283,29 @@ class TextPreprocessor(keras.layers.Layer):
         write_text(folder / _CONFIG_FILE, json.dumps(config, indent=2) + "\n")
 
     @classmethod
-    def load(cls, folder):
+    def load(cls, folder, verify=True):
         """Reads what `save` wrote.
 
         Args:
             folder: Path of the folder.
+            verify: Boolean, whether the files must be those that were
+                written, where the folder has checksums of them.
 
         Returns:
             A `TextPreprocessor` that gives the same ids.
 
         Raises:
-            ValueError: If a file is missing or malformed.
+            ValueError: If a file is missing, malformed or changed.
         """
         folder = pathlib.Path(folder)
         path = folder / _CONFIG_FILE
         if not path.is_file():
             raise ValueError(f"No {_CONFIG_FILE} in the folder {folder}")
-        try:
-            config = json.loads(path.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise ValueError(f"{path}: malformed JSON: {error}") from None
+        if verify:
+            check_checksums(
+                folder, (_CONFIG_FILE, _VOCABULARY_FILE, _CHARACTERS_FILE)
+            )
+        config = read_json(path)
         if not isinstance(config, dict):
             raise ValueError(
                 f"{path}: expected a JSON object. "
@@ -311,8 +316,9 @@ class TextPreprocessor(keras.layers.Layer):
             config["characters"] = read_lines(characters)
         try:
             return cls(vocabulary=folder / _VOCABULARY_FILE, **config)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{path}: {error}") from None
+        # What Keras makes of a changed configuration may be any error.
+        except Exception as error:
+            raise ValueError(f"{path}: {error}") from error
 
     def _check_vocabulary(self):
         if self._table is None:

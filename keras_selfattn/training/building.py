@@ -4,6 +4,8 @@ import keras
 
 from keras_selfattn import models
 from keras_selfattn import optimizers
+from keras_selfattn.models.loading import CLASSES
+from keras_selfattn.models.memory import check_memory
 from keras_selfattn.training.macro_f1 import MacroF1
 from keras_selfattn.training.values import BY_NAME
 from keras_selfattn.training.values import DEFAULTS
@@ -72,7 +74,11 @@ def make_model(
     """
     if seed is not None:
         keras.utils.set_random_seed(seed)
-    model = build_model(preset, vocabulary_size, num_classes, overrides)
+    sizes = {"vocabulary_size": vocabulary_size, "num_classes": num_classes}
+    values = {**models.get_preset(preset).model, **overrides, **sizes}
+    model_class = CLASSES[models.get_preset(preset).class_name]
+    check_memory(model_class, values, _slots({**DEFAULTS, **training}))
+    model = build_model(preset, overrides=overrides, **sizes)
     if vectors is not None:
         normalize = {**DEFAULTS, **training}["normalize_vectors"]
         model.get_layer("word_vectors").load_vectors(
@@ -80,6 +86,13 @@ def make_model(
         )
     compile_model(model, training)
     return model
+
+
+def _slots(training):
+    """How many numbers an optimizer keeps for each weight, at least."""
+    kept = {"adam": 2, "adagrad": 1, "sgd": bool(training.get("momentum"))}
+    averages = training["ema_momentum"] is not None
+    return kept.get(training["optimizer"], 0) + averages
 
 
 def compile_model(model, training):

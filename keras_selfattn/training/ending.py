@@ -1,9 +1,9 @@
 """Which epoch is the best, and when a run is over; without Keras."""
 
 import csv
-import json
 import pathlib
 
+from keras_selfattn.files import read_json
 from keras_selfattn.training.settings import SETTINGS_FILE
 from keras_selfattn.training.values import DEFAULTS
 
@@ -31,6 +31,8 @@ def best_epoch(history, training):
     name, more = _FIGURES[_value(training, "monitor")]
     best, number = None, 0
     for epoch, logs in enumerate(history, start=1):
+        if name not in logs:
+            raise ValueError(f"The history of the run lacks {name!r}")
         figure = logs[name] if more else -logs[name]
         # A figure that is no number is worse than any.
         if best is None or figure > best or best != best:
@@ -59,7 +61,10 @@ def finished_history(folder):
         settings.exists() and history.exists()
     ):
         return None
-    training = json.loads(settings.read_text(encoding="utf-8"))["training"]
+    saved = read_json(settings)
+    if not isinstance(saved, dict) or "epochs" not in saved.get("training", ()):
+        raise ValueError(f"{settings} does not hold the settings of a run")
+    training = saved["training"]
     logs = read_history(folder)
     return logs if is_over(logs, training) else None
 
@@ -67,11 +72,16 @@ def finished_history(folder):
 def read_history(folder):
     """The logs of a run's epochs, a list of dictionaries."""
     path = pathlib.Path(folder, HISTORY_FILE)
-    with open(path, newline="", encoding="utf-8") as file:
-        return [
-            {name: float(value) for name, value in row.items() if value}
-            for row in csv.DictReader(file)
-        ]
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            return [
+                {name: float(value) for name, value in row.items() if value}
+                for row in csv.DictReader(file)
+            ]
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{path} is not the history of a run: {error}") from (
+            error
+        )
 
 
 def _value(training, name):

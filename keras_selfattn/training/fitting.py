@@ -8,6 +8,7 @@ import keras
 import numpy as np
 
 from keras_selfattn import models
+from keras_selfattn.locks import folder_held
 from keras_selfattn.models import arguments
 from keras_selfattn.training.averaging import EvaluateAverages
 from keras_selfattn.training.balancing import class_weights
@@ -15,6 +16,7 @@ from keras_selfattn.training.building import check_model_arguments
 from keras_selfattn.training.building import make_model
 from keras_selfattn.training.preparation import prepare
 from keras_selfattn.training.run import Run
+from keras_selfattn.training.run import write_run_checksums
 from keras_selfattn.training.values import training_values
 
 
@@ -31,6 +33,7 @@ def train(
     callbacks=(),
     verbose="auto",
     keep_checkpoint=True,
+    verify=True,
 ):
     """Train a preset's model on labeled texts, and keep the best on dev.
 
@@ -38,9 +41,9 @@ def train(
     whichever figure the training value `monitor` names (`model/`, which
     `keras_selfattn.models.from_preset` loads, vocabulary included), the
     `settings.json` of the run, its `history.csv`, and a `checkpoint/` after
-    each epoch. While the run lasts its `data/` holds the encoded texts, so
-    that no corpus is too large for the memory. The training texts are read
-    twice, the dev texts once.
+    each epoch; `checksums.json` has the SHA-256 of their files. While the run
+    lasts its `data/` holds the encoded texts, so that no corpus is too large
+    for the memory. The training texts are read twice, the dev texts once.
 
     A run repeats itself for the same seed, data and settings, and one that
     was stopped and resumed ends with the weights of one that was not.
@@ -61,14 +64,17 @@ def train(
         verbose: As in `fit` below.
         keep_checkpoint: Boolean, whether the `checkpoint/` of a finished run
             stays, so that it may go on with more epochs.
+        verify: Boolean, whether the files of a run that goes on must be those
+            that were written.
 
     Returns:
         The model of the best epoch, with its `training_record`.
 
     Raises:
         ValueError: if the folder is not empty and `resume` is not given, if
-            there is nothing to resume or if its settings or data differ, or
-            if an argument or the data are not as expected.
+            another process is writing it, if there is nothing to resume or
+            if its settings or data differ, or if an argument or the data are
+            not as expected.
         FloatingPointError: if the loss of an epoch is not finite. The best
             model of the epochs before stays in the folder.
     """
@@ -82,9 +88,34 @@ def train(
         "model": {**preset_values.model, **model_overrides},
         "training": training,
     }
-    run = Run(folder, settings, resume)
+    with folder_held(folder):
+        return _train(
+            Run(folder, settings, resume, verify),
+            train_texts,
+            dev_texts,
+            model_overrides,
+            callbacks,
+            verbose,
+            keep_checkpoint,
+            verify,
+        )
+
+
+def _train(
+    run,
+    train_texts,
+    dev_texts,
+    model_overrides,
+    callbacks,
+    verbose,
+    keep_checkpoint,
+    verify,
+):
     if run.is_finished:
-        return models.from_preset(run.folder)
+        return models.from_preset(run.folder, verify=verify)
+    preset, seed, vectors, training = (
+        run.settings[name] for name in ("preset", "seed", "vectors", "training")
+    )
     if model_overrides:
         check_model_arguments(preset, model_overrides)
     with run.data_folder() as data:
@@ -106,13 +137,14 @@ def train(
         )
         # As large as the table that they are in now.
         texts.vectors = None
-        texts.hand_to(model, settings)
+        texts.hand_to(model, run.settings)
         _warn_of_size(model, texts.train_data)
         run.start()
         fit(model, texts, run, training, seed, callbacks, verbose)
     if not keep_checkpoint:
         run.drop_checkpoint()
-    return models.from_preset(run.folder)
+    write_run_checksums(run.folder)
+    return models.from_preset(run.folder, verify=verify)
 
 
 def _warn_of_size(model, data):
@@ -124,7 +156,7 @@ def _warn_of_size(model, data):
             f"The model has {weights:,} weights to train, and the training "
             f"texts have {tokens:,} tokens: it may learn them by heart. With "
             "few texts, fewer units and fixed pretrained word vectors help",
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

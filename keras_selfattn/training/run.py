@@ -5,16 +5,22 @@ import csv
 import io
 import json
 import pathlib
-import shutil
 import zlib
 
 import keras
 import numpy as np
 from keras import ops
 
+from keras_selfattn.checksums import CHECKSUMS_FILE
+from keras_selfattn.checksums import check_checksums
+from keras_selfattn.checksums import write_checksums
+from keras_selfattn.files import disk_named
+from keras_selfattn.files import read_json
+from keras_selfattn.files import remove_folder
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.files import restore_folder
 from keras_selfattn.files import write_text
+from keras_selfattn.leftovers import cleared
 from keras_selfattn.models.folders import MODEL_FOLDER
 from keras_selfattn.training.averaging import averaged_weights
 from keras_selfattn.training.ending import CHECKPOINT_FOLDER
@@ -47,6 +53,8 @@ class Run:
         folder: Path of the folder.
         settings: Dictionary of all that the run depends on besides the data.
         resume: Boolean, whether to go on with the run that is there.
+        verify: Boolean, whether the files of a run that goes on must be those
+            that were written.
 
     Attributes:
         history: List of one dictionary of logs an epoch.
@@ -59,7 +67,7 @@ class Run:
             that has finished without keeping its checkpoint and is to go on.
     """
 
-    def __init__(self, folder, settings, resume=False):
+    def __init__(self, folder, settings, resume=False, verify=True):
         self.folder = pathlib.Path(folder)
         self.history = []
         self.settings = settings
@@ -71,9 +79,12 @@ class Run:
             changeable = [v.name for v in VALUES if v.is_changeable]
             check_settings(path, settings, "run", changeable)
             restore_folder(self.folder / CHECKPOINT_FOLDER)
+            if verify:
+                check_checksums(self.folder)
+                check_checksums(self.folder / CHECKPOINT_FOLDER)
             state = self.folder / CHECKPOINT_FOLDER / _STATE_FILE
             if state.exists():
-                self.history = json.loads(state.read_text())["history"]
+                self.history = _read_state(state)["history"]
             elif finished := finished_history(self.folder):
                 self.history = finished
                 self._check_over()
@@ -84,6 +95,8 @@ class Run:
     def start(self):
         """Make the folder; called once all inputs are known to be good."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        # They are of a run that has ended.
+        (self.folder / CHECKSUMS_FILE).unlink(missing_ok=True)
         write_settings(self.folder / SETTINGS_FILE, self.settings)
 
     def is_over(self):
@@ -92,7 +105,7 @@ class Run:
 
     def drop_checkpoint(self):
         """Remove what a finished run would need to go on with more epochs."""
-        shutil.rmtree(self.folder / CHECKPOINT_FOLDER, ignore_errors=True)
+        remove_folder(self.folder / CHECKPOINT_FOLDER)
 
     def _check_over(self):
         if not self.is_over():
@@ -112,17 +125,10 @@ class Run:
             The path of the folder.
         """
         data = self.folder / DATA_FOLDER
-        missing = [path for path in data.parents if not path.exists()]
-        shutil.rmtree(data, ignore_errors=True)
-        data.mkdir(parents=True)
-        try:
+        with disk_named(self.folder), cleared(remove_folder, data):
+            remove_folder(data)
+            data.mkdir(parents=True)
             yield data
-        finally:
-            shutil.rmtree(data, ignore_errors=True)
-            # A run that has not started leaves nothing behind.
-            for path in missing:
-                with contextlib.suppress(OSError):
-                    path.rmdir()
 
     def restore(self, model, checksums):
         """Give a compiled model the state after the last finished epoch.
@@ -145,7 +151,7 @@ class Run:
             return
         model.optimizer.build(model.trainable_variables)
         checkpoint = self.folder / CHECKPOINT_FOLDER
-        state = json.loads((checkpoint / _STATE_FILE).read_text())
+        state = _read_state(checkpoint / _STATE_FILE)
         # Runs were TensorFlow's alone at first.
         backend = state.get("backend", "tensorflow")
         if backend != keras.backend.backend():
@@ -163,10 +169,18 @@ class Run:
                     f"A run is resumed with the {what} it was started with. "
                     f"Received others than those of {checkpoint}"
                 )
-        variables = _changing(model)
-        with np.load(checkpoint / _VARIABLES_FILE) as arrays:
-            for variable, name in zip(variables, arrays.files, strict=True):
-                variable.assign(arrays[name])
+        path = checkpoint / _VARIABLES_FILE
+        try:
+            with open(path, "rb") as file, np.load(file) as arrays:
+                pairs = zip(_changing(model), arrays.files, strict=True)
+                for variable, name in pairs:
+                    variable.assign(arrays[name])
+        # NumPy has all kinds of errors for a damaged file.
+        except Exception as error:
+            raise ValueError(
+                f"{path} does not hold the state of the run: "
+                f"{' '.join(str(error).split())}"
+            ) from error
 
     def keep(self, model, logs):
         """Write what is to be kept at the end of an epoch."""
@@ -201,6 +215,21 @@ class Run:
             arrays = map(ops.convert_to_numpy, _changing(model))
             np.savez(beside / _VARIABLES_FILE, *arrays)
             write_text(beside / _STATE_FILE, json.dumps(state))
+            write_checksums(beside)
+
+
+def _read_state(path):
+    state = read_json(path)
+    if not isinstance(state, dict) or not isinstance(
+        state.get("history"), list
+    ):
+        raise ValueError(f"{path} is not the state of a run")
+    return state
+
+
+def write_run_checksums(folder):
+    """Write the checksums of a run that has ended; its folders have theirs."""
+    write_checksums(folder, (SETTINGS_FILE, HISTORY_FILE))
 
 
 def write_history(folder, history):

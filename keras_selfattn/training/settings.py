@@ -2,7 +2,9 @@
 
 import json
 
+from keras_selfattn.files import read_json
 from keras_selfattn.files import write_text
+from keras_selfattn.locks import LOCK_FILE
 from keras_selfattn.training.values import DEFAULTS
 
 SETTINGS_FILE = "settings.json"
@@ -20,7 +22,7 @@ def check_new(folder, kind, left):
     """
     if folder.exists() and not (
         folder.is_dir()
-        and [path.name for path in folder.iterdir()] in ([], [left])
+        and {path.name for path in folder.iterdir()} <= {left, LOCK_FILE}
     ):
         raise ValueError(
             f"The folder of a {kind} must be new. {folder} exists; "
@@ -39,7 +41,9 @@ def check_settings(path, settings, kind, changeable=()):
     """
     if not path.exists():
         raise ValueError(f"There is no {kind} to resume: {path} does not exist")
-    saved = json.loads(path.read_text(encoding="utf-8"))
+    saved = read_json(path)
+    if not isinstance(saved, dict):
+        raise ValueError(f"{path} does not hold the settings of a {kind}")
     given = json.loads(json.dumps(settings))
     for each in (saved, given):
         if "training" in each:

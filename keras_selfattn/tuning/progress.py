@@ -7,6 +7,7 @@ import time
 
 from keras_selfattn import callbacks
 from keras_selfattn import files
+from keras_selfattn.controls import one_line
 from keras_selfattn.tuning import oracles
 from keras_selfattn.tuning import results
 from keras_selfattn.tuning.tuners import role
@@ -105,7 +106,7 @@ class Progress:
     def _print(self, line):
         if not self.console.is_terminal or role() == "worker":
             self.console.print(
-                line, markup=False, highlight=False, soft_wrap=True
+                one_line(line), markup=False, highlight=False, soft_wrap=True
             )
 
     def _name(self, trial):

@@ -5,6 +5,7 @@ import dataclasses
 import io
 
 from keras_selfattn import files
+from keras_selfattn.controls import one_line
 
 CSV_FILE = "trials.csv"
 
@@ -95,6 +96,7 @@ def write_csv(path, results, names):
 def make_table(results, first_values, title, most=None):
     """The trials as a `rich.table.Table`."""
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(title=title, title_justify="left")
     for name in ("trial", "dev accuracy", "epoch", "time"):
@@ -116,8 +118,7 @@ def make_table(results, first_values, title, most=None):
             figure,
             epochs,
             duration(result.seconds),
-            # Brackets of lists are no markup.
-            what.replace("[", "\\["),
+            Text(one_line(what)),
             style="bold" if result in best and result.accuracy else None,
         )
     return table

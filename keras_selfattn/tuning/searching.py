@@ -13,11 +13,15 @@ import keras_tuner
 from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn import validation
+from keras_selfattn.checksums import CHECKSUMS_FILE
+from keras_selfattn.files import disk_named
 from keras_selfattn.first_use import import_extra
+from keras_selfattn.locks import folder_held
 from keras_selfattn.models.arguments import applying
 from keras_selfattn.models.arguments import plain
 from keras_selfattn.models.folders import MODEL_FOLDER
 from keras_selfattn.models.loading import CLASSES
+from keras_selfattn.training.run import write_run_checksums
 from keras_selfattn.tuning import oracles
 from keras_selfattn.tuning import results
 from keras_selfattn.tuning.hypermodels import HYPERMODELS
@@ -82,12 +86,11 @@ def search(
         worker.
 
     Raises:
-        ValueError: if the folder exists and `resume` is not given, if there
-            is nothing to resume or if its settings differ, if an argument or
-            the data are not as expected, or if no trial has completed.
+        ValueError: if the folder exists and `resume` is not given, if another
+            process is writing it, if there is nothing to resume or if its
+            settings differ, if an argument or the data are not as expected,
+            or if no trial has completed.
     """
-    from rich.console import Console
-
     folder = pathlib.Path(folder)
     validation.one_of(tuner, TUNERS, "tuner")
     limits = {"trials": trials, "minutes": minutes, "epochs": epochs}
@@ -112,7 +115,21 @@ def search(
         "arguments": arguments,
         "papers_space": papers_space,
     }
-    _check_folder(folder, settings, resume)
+    # The workers of a search share the folder, which its chief holds.
+    lock = (
+        contextlib.nullcontext() if role() == "worker" else folder_held(folder)
+    )
+    with lock, disk_named(folder):
+        _check_folder(folder, settings, resume)
+        return _search(
+            folder, settings, trials, minutes, train_texts, dev_texts
+        )
+
+
+def _search(folder, settings, trials, minutes, train_texts, dev_texts):
+    from rich.console import Console
+
+    tuner, seed, epochs = (settings[n] for n in ("tuner", "seed", "epochs"))
     hypermodel, texts = _prepare(settings, train_texts, dev_texts)
     settings["texts"] = texts.checksums()["texts"]
     _check_texts(folder, settings["texts"])
@@ -152,9 +169,12 @@ def search(
     }
     figures = {"epoch": result.epoch, "dev_accuracy": result.accuracy}
     texts.hand_to(model, {**run_settings, **figures})
+    # They are of the search as it was before.
+    (folder / CHECKSUMS_FILE).unlink(missing_ok=True)
     model.save_to_preset(folder / MODEL_FOLDER)
     training.write_settings(folder / training.SETTINGS_FILE, run_settings)
     training.write_history(folder, _history(progress, best))
+    write_run_checksums(folder)
     progress.write_csv()
     draw(folder / PICTURE_FILE, found, hypermodel.choices)
     console.print(

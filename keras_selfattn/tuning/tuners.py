@@ -8,6 +8,8 @@ import time
 
 import keras_tuner
 
+from keras_selfattn.files import FullDiskError
+from keras_selfattn.files import disk_named
 from keras_selfattn.tuning import oracles
 
 _BEGUN_FILE = "begun"
@@ -105,7 +107,7 @@ class _Tuner:
                 *kwargs.get("callbacks", ()),
                 *self.listener.callbacks(trial),
             ]
-        with alive, self._beginning_counted(trial):
+        with alive, self._beginning_counted(trial), _full_disk_ends_all(self):
             return super().run_trial(trial, *args, **kwargs)
 
     @contextlib.contextmanager
@@ -204,6 +206,19 @@ TUNERS = {
     "grid": GridSearch,
     "bayesian": BayesianOptimization,
 }
+
+
+class _FullDiskError(keras_tuner.errors.FatalError, FullDiskError):
+    """One that KerasTuner doesn't take for the failure of a trial."""
+
+
+@contextlib.contextmanager
+def _full_disk_ends_all(tuner):
+    try:
+        with disk_named(tuner.project_dir):
+            yield
+    except FullDiskError as error:
+        raise _FullDiskError(str(error)) from error
 
 
 @contextlib.contextmanager

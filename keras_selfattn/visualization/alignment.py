@@ -1,6 +1,6 @@
 """Where each token stands in its text."""
 
-from keras_selfattn.visualization.formatting import clean
+from keras_selfattn.controls import clean
 
 NULL = "[NULL]"
 QUOTES = ('"', "“", "”", "``", "''")

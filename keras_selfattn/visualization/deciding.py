@@ -7,8 +7,8 @@ effect is the same number of even shares.
 
 import numpy as np
 
+from keras_selfattn.controls import clean
 from keras_selfattn.visualization import shading
-from keras_selfattn.visualization.formatting import clean
 from keras_selfattn.visualization.formatting import percent
 
 TITLES = {

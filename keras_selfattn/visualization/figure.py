@@ -12,9 +12,9 @@ from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from keras_selfattn.controls import clean
 from keras_selfattn.visualization import deciding
 from keras_selfattn.visualization import shading
-from keras_selfattn.visualization.formatting import clean
 
 WORDS_A_PANEL = 40
 FEATURES_HEIGHT = 2.0

@@ -7,12 +7,12 @@ import itertools
 import pathlib
 import string
 
+from keras_selfattn.controls import clean
 from keras_selfattn.files import replaced_file
 from keras_selfattn.visualization import alignment
 from keras_selfattn.visualization import page_card
 from keras_selfattn.visualization import page_effects
 from keras_selfattn.visualization import shading
-from keras_selfattn.visualization.formatting import clean
 from keras_selfattn.visualization.formatting import escape
 from keras_selfattn.visualization.totals import Totals
 

@@ -8,10 +8,10 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
+from keras_selfattn.controls import clean
 from keras_selfattn.visualization import deciding
 from keras_selfattn.visualization import shading
 from keras_selfattn.visualization.formatting import cell
-from keras_selfattn.visualization.formatting import clean
 from keras_selfattn.visualization.formatting import percent
 
 # From gray to orange at about one lightness, so that black letters can be

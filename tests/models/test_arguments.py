@@ -361,6 +361,7 @@ def test_configurations_of_before_still_load(tmp_path):
         kernel_size=3,
     )
     path.write_text(json.dumps(saved))
+    (tmp_path / "model" / "checksums.json").unlink()
     copy = models.from_preset(tmp_path / "model")
     assert copy.get_config() == model.get_config()
     saved["config"]["num_head"] = 3

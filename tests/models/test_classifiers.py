@@ -148,7 +148,7 @@ def test_a_preset_folder_never_replaces_another_folder(tmp_path):
 
 def test_a_broken_preset_folder(tmp_path):
     (tmp_path / "config.json").write_text("{")
-    with pytest.raises(ValueError, match="config.json is not the config"):
+    with pytest.raises(ValueError, match="config.json: malformed JSON"):
         models.from_preset(tmp_path)
 
 

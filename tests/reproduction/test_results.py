@@ -166,8 +166,3 @@ def test_files(results, tmp_path):
     assert row["seeds"] == "2"
     assert float(row["p over seeds"]) == pytest.approx(0.25)
     assert not (tmp_path / "figure.png").exists()
-
-
-def test_nothing_is_written_where_nothing_ran(results, tmp_path):
-    report.write_report(results, tmp_path / "none")
-    assert not (tmp_path / "none").exists()

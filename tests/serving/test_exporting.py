@@ -166,6 +166,7 @@ def test_folder(exported, model):
         if path.is_file() and path.parent.name != "variables"
     }
     assert files == {
+        "checksums.json",
         "saved_model.pb",
         "assets/vocabulary.txt",
         "assets.extra/model_card.md",

@@ -1,10 +1,12 @@
 import csv
 import json
+import shutil
 
 import numpy as np
 import pytest
 
 from keras_selfattn import training
+from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.models import from_preset
 from keras_selfattn.training.ending import best_epoch
 from keras_selfattn.training.ending import is_over
@@ -97,9 +99,8 @@ def test_a_run_without_a_checkpoint_that_is_not_finished_begins_anew(tmp_path):
     train(folder, training_overrides={"epochs": 3, "batch_size": 16})
     with open(folder / "history.csv") as file:
         rows = list(csv.reader(file))
-    (folder / "checkpoint" / "state.json").unlink()
-    (folder / "checkpoint" / "variables.npz").unlink()
-    (folder / "checkpoint").rmdir()
+    shutil.rmtree(folder / "checkpoint")
+    (folder / CHECKSUMS_FILE).unlink()
     with open(folder / "history.csv", "w", newline="") as file:
         csv.writer(file).writerows(rows[:2])
     train(folder, resume=True)

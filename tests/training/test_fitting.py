@@ -125,6 +125,7 @@ def test_the_texts_are_read_twice_and_not_kept(tmp_path, preset):
     assert ("data/train/char_ids.npy" in shapes) == (preset == "chen2018_yelp")
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
         "checkpoint",
+        "checksums.json",
         "history.csv",
         "model",
         "settings.json",

@@ -10,6 +10,7 @@ import keras
 import pytest
 
 from keras_selfattn import training
+from keras_selfattn.checksums import CHECKSUMS_FILE
 from tests.backend import tensorflow_only
 from tests.tiny_classifier import tiny_classifier
 from tests.training.small import FIXED
@@ -167,6 +168,7 @@ def test_a_run_is_not_resumed_with_other_texts(run, train_texts, dev_texts):
 def checkpoint_of(run, folder, forget=(), **changes):
     """A copy of a run whose checkpoint has another state."""
     shutil.copytree(run[0], folder)
+    (folder / "checkpoint" / CHECKSUMS_FILE).unlink()
     path = folder / "checkpoint" / "state.json"
     state = {**json.loads(path.read_text()), **changes}
     for name in forget:

@@ -12,12 +12,12 @@ from starlette.responses import HTMLResponse
 from starlette.responses import Response
 from starlette.routing import Route
 
+from keras_selfattn.controls import clean
 from keras_selfattn.serving.server import json_tensors
 from keras_selfattn.serving.server import leaving_out
 from keras_selfattn.serving.server import rest
 from keras_selfattn.serving.server.explaining import explanation
 from keras_selfattn.serving.server.explaining import scores_signature
-from keras_selfattn.visualization.formatting import clean
 from keras_selfattn.visualization.formatting import escape
 from keras_selfattn.visualization.page import write_html
 

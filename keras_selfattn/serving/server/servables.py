@@ -57,23 +57,25 @@ class Servable:
             self.run(signature, [texts] * len(self.input_names))
 
 
-def load(path):
+def load(path, verify=True):
     """The `Servable` of a folder.
 
     Args:
         path: Path of a SavedModel's version, of a folder of such versions, of
             which the newest is taken, or of a run or a model. The folder's
             name is the model's; a run has version 1.
+        verify: Boolean, whether files must be those that were written.
 
     Raises:
         ValueError: if there is no model, or it can't be served.
     """
     path = pathlib.Path(path)
-    return _run(path) if find_model(path) else _saved_model(path)
+    load_one = _run if find_model(path) else _saved_model
+    return load_one(path, verify)
 
 
-def _saved_model(path):
-    served = load_savedmodel(path)
+def _saved_model(path, verify):
+    served = load_savedmodel(path, verify)
     folder = served.folder.resolve()
     is_version = folder.name.isdecimal()
     return Servable(
@@ -99,13 +101,13 @@ def _labels(served):
     return [label.decode("utf-8", "replace") for label in found[0]]
 
 
-def _run(path):
+def _run(path, verify):
     if not is_at_hand():
         raise ValueError(
             "The folder of a run is served on TensorFlow, a SavedModel with "
             f"any `KERAS_BACKEND`. Received: {path}"
         )
-    model = models.from_preset(path)
+    model = models.from_preset(path, verify=verify)
     check_model(model, "savedmodel")
     names = input_names(model)
     signatures = {

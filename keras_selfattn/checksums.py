@@ -1,0 +1,80 @@
+"""The SHA-256 of a folder's files, written with them and checked on loading."""
+
+import hashlib
+import json
+import pathlib
+
+from keras_selfattn.files import read_json
+from keras_selfattn.files import write_text
+
+CHECKSUMS_FILE = "checksums.json"
+
+_KEY = "sha256"
+_CHUNK = 1 << 20
+
+
+def write_checksums(folder, names=None):
+    """Write the checksums of files into their folder.
+
+    Args:
+        folder: Path of the folder.
+        names: Their names. Defaults to those of all files in the folder, and
+            in those below.
+    """
+    folder = pathlib.Path(folder)
+    if names is None:
+        files = (path for path in folder.rglob("*") if path.is_file())
+        names = [path.relative_to(folder).as_posix() for path in files]
+    found = {name: _checksum(folder / name) for name in sorted(names)}
+    text = json.dumps({_KEY: found}, indent=2)
+    write_text(folder / CHECKSUMS_FILE, text + "\n")
+
+
+def check_checksums(folder, names=None):
+    """Check the files of a folder, if it has checksums.
+
+    Files without one are not looked at, and earlier versions wrote none.
+
+    Args:
+        folder: Path of the folder.
+        names: The names of the files to check. Defaults to all.
+
+    Raises:
+        ValueError: if a file is another than the one that was written, or is
+            missing.
+    """
+    path = pathlib.Path(folder, CHECKSUMS_FILE)
+    if not path.exists():
+        return
+    saved = read_json(path)
+    known = saved.get(_KEY) if isinstance(saved, dict) else None
+    if not isinstance(known, dict):
+        raise ValueError(f"{path}: expected the checksums of files")
+    for name, expected in known.items():
+        if names is None or name in names:
+            _check(path.parent, name, expected)
+
+
+def _check(folder, name, expected):
+    relative = pathlib.PurePosixPath(name)
+    path = folder / relative
+    if relative.is_absolute() or ".." in relative.parts:
+        problem = "is not in the folder"
+    elif not path.is_file():
+        problem = "is missing"
+    elif _checksum(path) != expected:
+        problem = "is not the file that was written"
+    else:
+        return
+    raise ValueError(
+        f"{path} {problem}: {CHECKSUMS_FILE} has another SHA-256 of it. If it "
+        "was changed on purpose, verify=False (--no-verify) takes it as it is"
+    )
+
+
+def _checksum(path):
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()

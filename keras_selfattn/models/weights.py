@@ -1,0 +1,73 @@
+"""The file of a model's weights: written whole, and read with doubts."""
+
+import io
+import os
+import warnings
+
+import numpy as np
+from keras import ops
+
+from keras_selfattn.files import write_bytes
+
+WEIGHTS_FILE = "model.weights.h5"
+
+
+class _Memory(io.BytesIO):
+    """What Keras takes for a file of weights."""
+
+    def __str__(self):
+        return WEIGHTS_FILE
+
+
+class SavesWeights:
+    """A model whose file of weights can't end the process.
+
+    HDF5 does, in a segmentation fault, where its disk is full: so it writes
+    to memory.
+    """
+
+    def save_weights(self, filepath, overwrite=True, **kwargs):
+        if not overwrite or kwargs or not _is_plain(filepath):
+            super().save_weights(filepath, overwrite, **kwargs)
+            return
+        memory = _Memory()
+        super().save_weights(memory)
+        write_bytes(filepath, memory.getbuffer())
+
+
+def _is_plain(path):
+    return (
+        isinstance(path, (str, os.PathLike))
+        and os.fspath(path).endswith(".weights.h5")
+        and "://" not in os.fspath(path)
+    )
+
+
+def load_weights(model, path):
+    """Load the weights of a model from its file.
+
+    Args:
+        model: The model.
+        path: Path of the file.
+
+    Raises:
+        ValueError: if the file is not that of such a model, or a weight is
+            not finite.
+    """
+    try:
+        # Keras warns where it leaves fresh weights in a layer.
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", UserWarning)
+            model.load_weights(path)
+    # HDF5 and Keras have all kinds of errors for a damaged file.
+    except Exception as error:
+        raise ValueError(
+            f"{path} does not hold the weights of the model: "
+            f"{' '.join(str(error).split())}"
+        ) from error
+    for weight in model.weights:
+        if not np.isfinite(ops.convert_to_numpy(weight)).all():
+            raise ValueError(
+                f"{path}: the weight {weight.path} holds values that are not "
+                "finite"
+            )

@@ -1,0 +1,98 @@
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import keras_selfattn
+
+ROOT = pathlib.Path(keras_selfattn.__file__).parents[1]
+PROGRAM = """
+import ctypes, gc, os, pathlib, signal, sys, time
+from keras_selfattn import cli
+from keras_selfattn.cli import listing
+from keras_selfattn.cli import signals
+from keras_selfattn.files import replaced_folder
+
+def kill():
+    os.kill(os.getpid(), signal.{name})
+
+def presets(options):
+    {body}
+
+signals.SECONDS = 2
+listing.presets = presets
+sys.argv = ["keras-selfattn", "presets"]
+sys.exit(cli.main())
+"""
+IN_A_CALLBACK = """
+    gc.callbacks.append(lambda *_: kill())
+    gc.collect()
+    gc.callbacks.clear()
+    time.sleep(60)
+"""
+SWALLOWED = """
+    pathlib.Path("kept").mkdir()
+    with replaced_folder("new") as beside:
+        (beside / "half").touch()
+        try:
+            kill()
+            time.sleep(60)
+        except BaseException:
+            time.sleep(60)
+"""
+IN_C = """
+    with replaced_folder("new") as beside:
+        kill()
+        ctypes.CDLL(None).sleep(3)
+        time.sleep(1)
+        ctypes.CDLL(None).sleep(60)
+"""
+TWICE = """
+    try:
+        kill()
+        time.sleep(60)
+    except BaseException:
+        pathlib.Path("first").touch()
+        time.sleep(1.5)
+        signals.SECONDS = 60
+        kill()
+        time.sleep(60)
+"""
+LOST_AND_DONE = """
+    class Lost:
+        def __del__(self):
+            kill()
+            for _ in range(1000):
+                pass
+    sys.unraisablehook = print
+    lost = Lost()
+    del lost
+"""
+
+
+def end(folder, body, name="SIGTERM"):
+    """How a command ends that gets a signal."""
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(name=name, body=body)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=50,
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+@pytest.mark.parametrize(
+    "body", [IN_A_CALLBACK, SWALLOWED, IN_C, TWICE, LOST_AND_DONE]
+)
+def test_a_signal_ends_the_command(tmp_path, body, name):
+    done = end(tmp_path, body, name)
+    assert done.returncode == 128 + getattr(signal, name), done.stderr
+    assert "Traceback" not in done.stderr
+    left = sorted(path.name for path in tmp_path.iterdir())
+    assert left == {SWALLOWED: ["kept"], TWICE: ["first"]}.get(body, [])
