@@ -15,6 +15,7 @@ import tempfile
 
 import numpy as np
 
+from benchmarks.generated import HEADS
 from benchmarks.generated import MODEL
 from benchmarks.tables import mean_and_spread
 from benchmarks.tables import print_table
@@ -36,7 +37,7 @@ def trained(train, dev, penalty, seed, epochs):
             [(r.text, r.label) for r in dev],
             pathlib.Path(folder) / "run",
             seed=seed,
-            model_overrides={**MODEL, "attention_penalty": penalty},
+            model_overrides={**MODEL, **HEADS, "attention_penalty": penalty},
             training_overrides={
                 "optimizer": "adam",
                 "learning_rate": 2e-3,
