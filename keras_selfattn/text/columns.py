@@ -115,7 +115,7 @@ def strings_of(data):
             yield from itertools.chain.from_iterable(map(_decoded, leaves))
         return
     if isinstance(data, collections.abc.Mapping):
-        data = tuple(data.values())
+        data = data.values()
     for row, text in enumerate(listed(several(data)), start=1):
         if isinstance(text, str):
             yield text

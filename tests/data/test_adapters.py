@@ -70,6 +70,14 @@ def test_hugging_face_has_the_names_of_its_labels():
         assert corpus.report.counts == {"without gold label": 1}
 
 
+def test_labels_that_are_strings():
+    columns = {"text": ["a", "b"], "label": ["good", None]}
+    features = {"text": Value("string"), "label": Value("string")}
+    corpus = DatasetTexts(HuggingFaceSplit(columns, features))
+    assert list(corpus) == [("a", "good")]
+    assert corpus.report.counts == {"without gold label": 1}
+
+
 def test_names_that_are_given_come_first():
     features = {"label": ClassLabel(NAMES)}
     corpus = of_pairs(

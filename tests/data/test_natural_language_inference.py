@@ -251,6 +251,13 @@ def test_bad_pairs(tmp_path, suffix, kind):
         list(NaturalLanguageInference(path))
 
 
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_empty_lines(tmp_path, suffix):
+    path = write(tmp_path, f"pairs{suffix}")
+    path.write_text(path.read_text().replace("\n", "\n \n\n"))
+    assert list(NaturalLanguageInference(path)) == LABELLED
+
+
 def test_empty_ids_are_none(tmp_path):
     pairs = [{**PAIRS[0], "pairID": ""}] * 2
     path = write(tmp_path, "pairs.jsonl", pairs)
