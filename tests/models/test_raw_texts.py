@@ -194,6 +194,21 @@ def test_validation_data():
     )
 
 
+def test_batches_are_of_32_texts_where_nothing_else_is_said(model):
+    seen = []
+    count = keras.callbacks.LambdaCallback(
+        on_train_begin=lambda logs: seen.append(count.params["steps"]),
+        on_test_begin=lambda logs: seen.append(count.params["steps"]),
+        on_predict_begin=lambda logs: seen.append(count.params["steps"]),
+    )
+    texts, labels = (TEXTS * 4)[:64], (LABELS * 4)[:64]
+    quiet = {"callbacks": [count], "verbose": 0}
+    model.fit(texts, labels, **quiet)
+    model.evaluate(texts, labels, **quiet)
+    model.predict(texts, **quiet)
+    assert seen == [2, 2, 2]
+
+
 def test_a_seed_repeats_a_fit():
     def weights():
         keras.utils.set_random_seed(5)
