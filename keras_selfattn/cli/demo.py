@@ -19,7 +19,7 @@ MODEL = {
     "num_heads": 8,
     # The paper's 1.0 is for hundreds of thousands of reviews.
     "attention_penalty": 0.01,
-    "hidden_units": 256,
+    "hidden_units": 64,
 }
 TRAINING = {"optimizer": "adam", "learning_rate": 2e-3, "epochs": 5}
 QUESTIONS = (
