@@ -540,7 +540,7 @@ def test_two_processes_write_the_same_bytes(tmp_path):
             }
         )
     first, second = contents
-    assert len(first) == 7
+    assert len(first) == 8
     assert first == second
 
 
