@@ -54,7 +54,8 @@ def test_chen2018(tmp_path, capsys):
 
 def test_parikh2016(tmp_path, capsys):
     module, shown = run("parikh2016", tmp_path, capsys, 300, "alignments.png")
-    assert "premise → hypothesis" in shown
+    title = "The premise (rows) looks at the hypothesis (columns)"
+    assert title in " ".join(shown.split())
     assert re.search(r"\d+% of the deciding words look at the word", shown)
 
 
