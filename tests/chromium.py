@@ -138,11 +138,13 @@ class Chromium:
                 return answer["result"]
 
     def open(self, place):
-        """Shows a file or an address, and returns when it is loaded."""
+        """Shows a file or an address, and returns when it is drawn."""
         url = place if isinstance(place, str) else place.as_uri()
         self.call("Page.navigate", url=url)
         while self._message().get("method") != "Page.loadEventFired":
             pass
+        # What skips drawing out of sight has no text before a first frame.
+        self.call("Page.captureScreenshot")
         return self
 
     def run(self, script):
