@@ -9,6 +9,7 @@ import pytest
 
 BACKENDS = ("tensorflow", "jax", "torch")
 OTHERS = BACKENDS[1:]
+QUICKLY_COMPILED = "--xla_backend_optimization_level=0"
 
 
 def skip_without(*backends):
@@ -21,9 +22,16 @@ def skip_without(*backends):
 
 def python(backend, *arguments):
     """What Python prints, on a backend, unless it fails."""
+    # The tests' programs are small: compiling them well takes longer than
+    # running them.
+    flags = f"{os.environ.get('XLA_FLAGS', '')} {QUICKLY_COMPILED}"
     done = subprocess.run(
         [sys.executable, *arguments],
-        env={**os.environ, "KERAS_BACKEND": backend},
+        env={
+            **os.environ,
+            "KERAS_BACKEND": backend,
+            "XLA_FLAGS": flags.strip(),
+        },
         capture_output=True,
         text=True,
     )

@@ -13,7 +13,12 @@ SUITES = {
     "training": ["tests/training"],
     "tuning": ["tests/tuning"],
     "reproduction": ["tests/reproduction"],
-    "pictures": ["tests/visualization", "tests/callbacks"],
+    # What a page does in the browser is the same on all.
+    "pictures": [
+        "tests/visualization",
+        "tests/callbacks",
+        "--ignore=tests/visualization/test_page_js.py",
+    ],
     "measures": [
         "tests/effects",
         "tests/faithfulness",
