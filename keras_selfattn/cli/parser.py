@@ -17,6 +17,22 @@ from keras_selfattn.cli.options import PROGRAM
 from keras_selfattn.cli.options import add_debug
 
 
+class _Command(argparse.ArgumentParser):
+    """Takes texts and files before and after its options."""
+
+    _apart = False
+
+    def parse_known_args(self, args=None, namespace=None):
+        # Options and the rest are parsed apart, each by this method again.
+        if self._apart:
+            return super().parse_known_args(args, namespace)
+        self._apart = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._apart = False
+
+
 def make_parser():
     """The parser, whose options hold the command's function as `run`."""
     parser = argparse.ArgumentParser(
@@ -24,7 +40,9 @@ def make_parser():
         description="Explainable text classifiers: train, look, serve.",
     )
     add_debug(parser, default=False)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(
+        required=True, metavar="COMMAND", parser_class=_Command
+    )
     # As the help lists them.
     for family in (
         training,

@@ -35,3 +35,18 @@ def test_the_help_lists_the_training_values(capsys, command):
             value.is_option
         )
     assert describe_values() in shown
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "predict RUN --digits 3 one two",
+        "predict RUN one --digits 3 two",
+        "predict RUN one two --digits 3",
+        "predict --digits 3 RUN one two",
+    ],
+)
+def test_texts_stand_anywhere_among_the_options(words):
+    options = make_parser().parse_args(words.split())
+    assert (options.model, options.texts) == ("RUN", ["one", "two"])
+    assert options.digits == 3
