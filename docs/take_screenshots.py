@@ -11,6 +11,7 @@ import io
 import pathlib
 import sys
 import tempfile
+import urllib.parse
 
 from rich.console import Console
 
@@ -19,7 +20,9 @@ from keras_selfattn import models
 from keras_selfattn import visualization
 from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.files import write_bytes
+from keras_selfattn.serving.server import servables
 from tests import chromium
+from tests.serving.server.running import running
 
 DOCS = pathlib.Path(__file__).parent
 FIGURE = DOCS.parent / "examples" / "heat_map.png"
@@ -31,9 +34,23 @@ TERMINAL = """<!DOCTYPE html>
 """
 
 
-def of_terminal(model, folder):
+# Until the answer, its words and what decided have come.
+ANSWERED = """
+for (let i = 0; i < 200; i++) {
+  const answer = document.querySelector(".answer");
+  if (answer?.querySelector(".decided")?.textContent
+      && answer.querySelector("iframe:not(.coming)")
+      && !answer.querySelector(".coming")) break;
+  await new Promise((done) => setTimeout(done, 50));
+}
+"""
+
+
+def of_terminal(model, name, folder, effects=()):
     """What `explain` prints, as an HTML file."""
-    (explanation,) = visualization.explain(model, [lin2017.TEXT])
+    (explanation,) = visualization.explain(
+        model, [lin2017.TEXT], effects=list(effects)
+    )
     console = Console(
         record=True,
         file=io.StringIO(),
@@ -43,7 +60,7 @@ def of_terminal(model, folder):
     )
     console.print(explanation)
     code = console.export_html(inline_styles=True, code_format="{code}")
-    path = folder / "terminal.html"
+    path = folder / f"{name}.html"
     path.write_text(TERMINAL.format(code=code.rstrip()), encoding="utf-8")
     return path
 
@@ -68,10 +85,11 @@ def of_page(model, folder):
     return visualization.write_html(explanations, folder / "page.html")
 
 
-def take(path, picture, element, profile):
-    """Writes a picture of an element of an HTML file."""
+def take(place, picture, element, profile, ready=""):
+    """Writes a picture of an element of an HTML file or an address."""
     with chromium.Chromium(profile, 1000, 760) as browser:
-        browser.open(path)
+        browser.open(place)
+        browser.run(ready)
         x, y, width, height = browser.run(
             f"const box = document.querySelector({element!r})"
             ".getBoundingClientRect();"
@@ -83,26 +101,50 @@ def take(path, picture, element, profile):
     print(picture)
 
 
+def take_all(run, folder):
+    """Writes all pictures of the model of a folder."""
+    model = models.from_preset(run)
+    of_figure(model)
+    pages = {
+        "explanation": (of_terminal(model, "explanation", folder), "pre"),
+        "effects": (
+            of_terminal(
+                model,
+                "effects",
+                folder,
+                ["leave_one_out", "gradient_x_input"],
+            ),
+            "pre",
+        ),
+        "page": (of_page(model, folder), "html"),
+    }
+    for name, (page, element) in pages.items():
+        take(page, DOCS / f"{name}.png", element, folder / f"{name}.chromium")
+    servable = servables.load(run)
+    servable.warm_up()
+    typed = urllib.parse.urlencode({"text": lin2017.TEXT})
+    with running([servable], ["127.0.0.1"]) as url:
+        take(
+            f"{url}/#{typed}",
+            DOCS / "serve.png",
+            "html",
+            folder / "serve.chromium",
+            ANSWERED,
+        )
+
+
 def main():
     if chromium.PATH is None:
         print("The pictures are taken in Chromium, and there is none")
         return
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        model = folder / "run"
+        run = folder / "reviews"
         if sys.argv[1:]:
-            model = sys.argv[1]
+            run = sys.argv[1]
         else:
-            lin2017.main([f"--output={model}"])
-        model = models.from_preset(model)
-        of_figure(model)
-        for name, html, element in (
-            ("explanation", of_terminal(model, folder), "pre"),
-            ("page", of_page(model, folder), "html"),
-        ):
-            take(
-                html, DOCS / f"{name}.png", element, folder / f"{name}.chromium"
-            )
+            lin2017.main([f"--output={run}"])
+        take_all(run, folder)
 
 
 if __name__ == "__main__":
