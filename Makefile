@@ -5,11 +5,12 @@ BIN := $(VENV)/bin
 # A process a core, but no more than the memory of a laptop holds.
 SPREAD := -n auto --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-slow test-oldest laws mutants lint format docs bench clean
+.PHONY: demo test test-slow test-oldest dist coverage sbom audit laws mutants \
+	lint format docs bench clean
 
 $(VENV)/run: setup.py pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet -e ".[serving,viz]"
+	$(BIN)/pip install --quiet -e ".[viz]"
 	touch $@
 
 $(VENV)/develop: setup.py pyproject.toml
@@ -27,17 +28,45 @@ test: $(VENV)/develop
 test-slow: $(VENV)/develop
 	$(BIN)/python -m pytest $(SPREAD) -m slow
 
-# The oldest Keras and TensorFlow that setup.py admits.
-$(VENV)-oldest/ready: setup.py
-	$(PYTHON) -m venv $(VENV)-oldest
-	$(VENV)-oldest/bin/pip install --quiet keras==3.10.0 tensorflow==2.19.1 \
-		pytest pytest-xdist scikit-learn -e .
+# What users install: the wheel, made of the source archive.
+dist: $(VENV)/develop
+	rm -rf build/dist
+	$(BIN)/python -m build --outdir build/dist . >/dev/null
+
+# The oldest version of each package that setup.py admits, and the wheel.
+$(VENV)-oldest/ready: setup.py tests/oldest.py
+	$(PYTHON) -m venv --clear $(VENV)-oldest
+	$(VENV)-oldest/bin/pip install --quiet setuptools
+	$(VENV)-oldest/bin/pip install --quiet pytest pytest-xdist scikit-learn \
+		$$($(VENV)-oldest/bin/python tests/oldest.py)
 	touch $@
 
-test-oldest: $(VENV)-oldest/ready
+test-oldest: $(VENV)-oldest/ready dist
+	$(VENV)-oldest/bin/pip install --quiet --no-deps --force-reinstall \
+		build/dist/*.whl
+	$(VENV)-oldest/bin/python tests/installed.py
 	$(VENV)-oldest/bin/python -m pytest $(SPREAD) tests/conformance \
 		tests/layers tests/models tests/test_regularizers.py \
 		tests/test_optimizers.py
+
+# Lines and branches that no test of the default run reaches.
+coverage: $(VENV)/develop
+	$(BIN)/python -m pytest $(SPREAD) --cov --cov-report=term-missing
+
+$(VENV)-audit/ready:
+	$(PYTHON) -m venv $(VENV)-audit
+	$(VENV)-audit/bin/pip install --quiet cyclonedx-bom pip-audit
+	touch $@
+
+# Of the packages in the environment of `make demo` or `make test`.
+sbom: $(VENV)/run $(VENV)-audit/ready
+	mkdir -p build
+	$(VENV)-audit/bin/cyclonedx-py environment --output-reproducible \
+		-o build/sbom.cdx.json $(BIN)/python
+
+audit: $(VENV)/run $(VENV)-audit/ready
+	$(VENV)-audit/bin/pip-audit --progress-spinner off \
+		--path $$($(BIN)/python -c "import sysconfig; print(sysconfig.get_path('purelib'))")
 
 laws: $(VENV)/develop
 	PYTEST_ADDOPTS="$(SPREAD)" $(BIN)/python -m tests.conformance
@@ -62,4 +91,4 @@ bench: $(VENV)/develop
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest runs build dist *.egg-info
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-audit runs build *.egg-info

@@ -28,10 +28,12 @@ extras = {
         "mkdocstrings-python>=2",
     ],
     "dev": [
+        "build>=1",
         "hypothesis>=6",
         "jax",
         "pandas",
         "pytest>=8",
+        "pytest-cov>=5",
         "pytest-xdist>=3.5",
         "ruff>=0.6",
         "scikit-learn>=1.4",
@@ -66,7 +68,7 @@ setup(
         "keras-tuner>=1.4.7",
         "numpy>=1.26",
         "rich>=13",
-        "tensorboard>=2.18",
+        "tensorboard>=2.19",
         "tensorflow>=2.19",
         # It has wheels for these alone; core TensorFlow does as well.
         "tensorflow-text>=2.19; sys_platform == 'linux' or "

@@ -78,10 +78,8 @@ def export(model, folder, version=1, card=None):
             written, or the model cannot be served.
         RuntimeError: if the graph holds an op that not every server runs, or
             the loaded SavedModel answers otherwise than the model.
-        ImportError: if tensorflow-serving-api is not installed.
     """
     validation.integer(version, "version")
-    warmup.import_prediction_log()
     check_model(model, "savedmodel")
     folder = pathlib.Path(folder)
     target = folder / str(version)

@@ -490,14 +490,6 @@ def test_warmup_requests(family):
     assert warm == set(served.signatures)
 
 
-def test_without_the_request_types(tmp_path, monkeypatch):
-    types = "tensorflow_serving.apis.prediction_log_pb2"
-    monkeypatch.setitem(sys.modules, types, None)
-    with pytest.raises(ImportError, match=r"keras_selfattn\[serving\]"):
-        serving.export(tiny_classifier(), tmp_path / "new")
-    assert not list(tmp_path.iterdir())
-
-
 def test_each_text_is_tokenized_once(exported):
     """The graph tokenizes for the ids and for the tokens; it runs once."""
     v1 = tf.compat.v1
