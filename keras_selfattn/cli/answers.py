@@ -7,16 +7,9 @@ class Answers:
     Args:
         labels: The labels of the model.
         digits: How many digits of a probability are kept, `None` for all.
-
-    Attributes:
-        rows: How many there were so far.
-        bad: How many of them had no text to answer.
-        first: The `ValueError` of the first of these.
     """
 
     def __init__(self, labels, digits=None):
-        self.rows = self.bad = 0
-        self.first = None
         self._labels = labels
         self._digits = digits
         self._names = {}
@@ -56,7 +49,6 @@ class Answers:
             text: The text, or the `ValueError` that says what is wrong.
             probabilities: Array of the probability of each label, or `None`.
         """
-        self._count(text)
         if probabilities is None:
             return {self._names["error"]: str(text)}
         by_label = self._by_label(probabilities)
@@ -73,7 +65,6 @@ class Answers:
 
     def shown(self, text, probabilities):
         """The answer to a text as it is shown; the arguments are `row`'s."""
-        self._count(text)
         if probabilities is None:
             return {"error": str(text)}
         return {
@@ -81,12 +72,6 @@ class Answers:
             "probabilities": self._by_label(probabilities),
             "text": text,
         }
-
-    def _count(self, text):
-        self.rows += 1
-        if isinstance(text, ValueError):
-            self.bad += 1
-            self.first = self.first or text
 
     def _by_label(self, probabilities):
         return {

@@ -1,17 +1,14 @@
 """The corpora that commands are given."""
 
-import itertools
 import pathlib
 
 from keras_selfattn.cli.notes import note
 from keras_selfattn.data import formats
+from keras_selfattn.data.bad_rows import check_some_row
 from keras_selfattn.data.checked_texts import MAX_BAD_RATE
 from keras_selfattn.data.checked_texts import NO_GOLD_LABEL
 from keras_selfattn.data.lines import place
 from keras_selfattn.data.splitting import check_fraction
-
-# So many rows that can't be read at the beginning are no accident.
-_LOOKED_AT = 1000
 
 
 def add_text_columns(parser, format_option="--format"):
@@ -96,21 +93,10 @@ def open_corpus(path, options, split=None, labelled=True, forgiving=False):
     )
     # What is wrong with its columns is said before Keras is imported.
     if forgiving:
-        _check_some_row(corpus)
+        check_some_row(corpus)
     else:
         next(iter(corpus), None)
     return corpus
-
-
-def _check_some_row(corpus):
-    """The error of the first row, where none of the first ones can be read."""
-    first = None
-    for _, row in itertools.islice(corpus.table(), _LOOKED_AT):
-        if not isinstance(row, ValueError):
-            return
-        first = first or row
-    if first is not None:
-        raise first
 
 
 def _delimiter(text):

@@ -9,8 +9,10 @@ from keras_selfattn.cli import tables
 from keras_selfattn.cli.answers import Answers
 from keras_selfattn.cli.notes import note
 from keras_selfattn.cli.options import add_command
-from keras_selfattn.data.checked_texts import empty_text
+from keras_selfattn.cli.spool import spooled
+from keras_selfattn.data.bad_rows import BadRows
 from keras_selfattn.data.lines import place
+from keras_selfattn.locks import path_held
 from keras_selfattn.sides import sentences
 from keras_selfattn.streams import chunks
 
@@ -48,13 +50,12 @@ def predict(options):
     models.check_folder(options.model)
     if options.output:
         tables.check_table(options.output)
+    bad_rows = BadRows()
     if typed is None:
         corpus = asked_texts.open_file(options, labelled=False, forgiving=True)
-        rows = (_asked(*row) for row in corpus.table())
-        columns = _columns(corpus) if options.output else {}
+        rows = _asked(corpus, bad_rows)
     else:
         rows = [(asked_texts.columns(text), text) for text in typed]
-        columns = dict.fromkeys(rows[0][0], str)
     model = models.load(options)
     answers = Answers(model.labels, options.digits)
     unread = []
@@ -63,21 +64,37 @@ def predict(options):
         for _, *answer in answered:
             _print(answers.shown(*answer))
     else:
-        as_columns = tables.suffix(options.output) != tables.JSON_LINES
-        names = answers.columns(columns, as_columns)
-        with tables.new_table(options.output, names) as write:
-            for given, *answer in answered:
-                write({**given, **answers.row(*answer)})
+        _write(options.output, answers, answered)
     if unread:
         note(
             f"{sum(unread):,} words of {len(unread):,} texts were not read: "
             "they lie beyond `max_tokens`"
         )
-    if answers.bad:
+    if bad_rows.bad:
         note(
-            f"{place(options.file)}: {answers.bad:,} of {answers.rows:,} rows "
-            f"without an answer; the first: {answers.first}"
+            f"{place(options.file)}: {bad_rows} without an answer; the first: "
+            f"{bad_rows.first}"
         )
+
+
+def _asked(corpus, bad_rows):
+    """All columns of each row, and its text or what is wrong with it."""
+    for columns, row in corpus.table():
+        text = bad_rows.text(row)
+        if not columns and not isinstance(text, ValueError):
+            columns = asked_texts.columns(text)
+        yield columns, text
+
+
+def _write(path, answers, answered):
+    as_columns = tables.suffix(path) != tables.JSON_LINES
+    with path_held(path), spooled(path) as spool:
+        for row in answered:
+            spool.add(*row)
+        names = answers.columns(spool.columns(), as_columns)
+        with tables.new_table(path, names) as write:
+            for given, *answer in spool:
+                write({**given, **answers.row(*answer)})
 
 
 def _answered(model, rows, unread):
@@ -108,39 +125,6 @@ def _answered(model, rows, unread):
         for columns, text in chunk:
             bad = isinstance(text, ValueError)
             yield columns, text, None if bad else next(answers)
-
-
-def _asked(columns, row):
-    """All columns of a row, and its text or what is wrong with it."""
-    if isinstance(row, ValueError):
-        return columns, row
-    return columns or asked_texts.columns(row.text), empty_text(row) or row.text
-
-
-def _columns(corpus):
-    """The types of the columns of all rows, by name."""
-    kinds = {}
-    for row in corpus.table():
-        for name, value in _asked(*row)[0].items():
-            if value is not None:
-                kinds.setdefault(name, set()).add(_kind(value))
-            else:
-                kinds.setdefault(name, set())
-    return {
-        name: float
-        if found == {int, float}
-        else found.pop()
-        if len(found) == 1
-        else None
-        for name, found in kinds.items()
-    }
-
-
-def _kind(value):
-    kind = type(value)
-    if kind is int and abs(value) >= 2**63:
-        return None
-    return kind if kind in (str, int, float, bool) else None
 
 
 def _print(answer):

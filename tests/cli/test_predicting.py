@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from keras_selfattn.cli import main
+from keras_selfattn.data.corpus import Corpus
 from tests.cli.commands import fails
 from tests.tiny_classifier import tiny_classifier
 from tests.visualization.examples import decomposable
@@ -93,6 +94,26 @@ def test_a_pipe_is_read_once(model, tmp_path, capsys):
     answers = tmp_path / "answers.csv"
     ask(model, f"--file={path}", f"--output={answers}")
     assert len(table(answers)) == 3
+
+
+def test_a_table_reads_its_file_once(model, tmp_path, monkeypatch):
+    read = []
+
+    def counted(self):
+        read.append(self)
+        return original(self)
+
+    original = Corpus.table
+    monkeypatch.setattr(Corpus, "table", counted)
+    path = tmp_path / "texts.jsonl"
+    # The last row has a column that the others lack.
+    rows = [{"text": "good"}, {"text": "bad", "id": 1}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    ask(model, f"--file={path}", f"--output={tmp_path / 'answers.csv'}")
+    # Once more for its first row, before anything is loaded.
+    assert len(read) == 2
+    answers = table(tmp_path / "answers.csv")
+    assert [answer["id"] for answer in answers] == ["", "1"]
 
 
 def test_pairs(pair_model, capsys):
