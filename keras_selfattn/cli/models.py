@@ -4,10 +4,16 @@ import pathlib
 
 from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.models.folders import find_model
+from keras_selfattn.models.folders import find_saved_model
 
 
-def add_model(parser):
-    parser.add_argument("model", help="folder of a run or of a model")
+def add_model(parser, or_saved_model=False):
+    kinds = (
+        "run, of a model or of SavedModels"
+        if or_saved_model
+        else ("run or of a model")
+    )
+    parser.add_argument("model", help=f"folder of a {kinds}")
     add_verify(parser)
 
 
@@ -20,11 +26,18 @@ def add_verify(parser):
     )
 
 
-def check_folder(folder):
-    """`ValueError` where a folder has no model, without importing Keras."""
+def check_folder(folder, or_saved_model=False):
+    """`ValueError` where a folder has no model, without importing Keras.
+
+    Args:
+        folder: Path of the folder.
+        or_saved_model: Boolean, whether a SavedModel will do.
+    """
     if not pathlib.Path(folder).is_dir():
         raise ValueError(f"There is no folder of a model at {folder}")
-    if find_model(folder) is None:
+    if find_model(folder) is None and not (
+        or_saved_model and find_saved_model(folder)
+    ):
         raise ValueError(f"There is no model in the folder {folder}")
 
 

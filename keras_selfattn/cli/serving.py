@@ -1,7 +1,5 @@
 """The command that answers over HTTP: `serve`."""
 
-import pathlib
-
 from keras_selfattn.cli import models
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.cli.starting import start_keras
@@ -32,8 +30,7 @@ def serve(options):
     for package in ("starlette", "uvicorn"):
         import_extra(package, "`serve`", package, "app")
     for folder in options.models:
-        if not _has_saved_model(pathlib.Path(folder)):
-            models.check_folder(folder)
+        models.check_folder(folder, or_saved_model=True)
     start_keras()
     from keras_selfattn.serving.server import application
     from keras_selfattn.serving.server import servables
@@ -52,8 +49,3 @@ def serve(options):
         options.port,
         lambda url: print(f"{names} at {url}", flush=True),
     )
-
-
-def _has_saved_model(folder):
-    name = "saved_model.pb"
-    return (folder / name).is_file() or any(folder.glob(f"*/{name}"))

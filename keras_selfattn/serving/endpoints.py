@@ -2,6 +2,7 @@
 
 import contextlib
 
+import keras
 import tensorflow as tf
 
 from keras_selfattn import heads
@@ -26,39 +27,77 @@ def endpoints(model, read=contextlib.nullcontext):
         for each of `input_names(model)` to a dictionary of outputs. Floats
         are float32.
     """
+    return {
+        name: _endpoint(model, [part], read)
+        for name, part in _parts(model).items()
+    }
+
+
+def together(model, read=contextlib.nullcontext):
+    """The outputs of all signatures, from one pass through the encoder.
+
+    Args:
+        model: As in `endpoints`.
+        read: The same.
+
+    Returns:
+        A function as those of `endpoints`.
+    """
+    return _endpoint(model, _parts(model).values(), read)
+
+
+def _endpoint(model, parts, read):
+    names = input_names(model)
+    views = {}
+    for wanted, _ in parts:
+        views |= wanted
+    view = keras.Model(model.input, views, name="served")
+
+    def endpoint(*texts):
+        features = {
+            side + name: ids
+            for side, text in zip(model.sides, texts, strict=True)
+            for name, ids in model.preprocessor(text).items()
+        }
+        with read():
+            found = view(features, training=False)
+        found = tf.nest.map_structure(lambda x: tf.cast(x, tf.float32), found)
+        outputs = {}
+        for _, answer in parts:
+            outputs |= answer(found, texts)
+        return outputs
+
+    return _checking_rows(endpoint, names)
+
+
+def _parts(model):
+    """By signature the views of the model that it needs, and its outputs.
+
+    Each is a pair of a dictionary of symbolic tensors, and a function of what
+    they are for some texts, and of the texts.
+    """
     names = input_names(model)
     is_pair = len(names) > 1
     preprocessor = model.preprocessor
     labels = tf.constant([str(label) for label in model.labels])
 
+    # It tokenizes the text a second time, yet only in the graph's definition:
+    # TensorFlow merges equal ops.
     def tokens(text):
         return preprocessor.tokenize(text).to_tensor(default_value="")
 
-    def run(view, texts):
-        features = {
-            side + name: ids
-            for side, text in zip(model.sides, texts, strict=True)
-            for name, ids in preprocessor(text).items()
-        }
-        with read():
-            outputs = view(features, training=False)
-        return tf.nest.map_structure(lambda x: tf.cast(x, tf.float32), outputs)
-
-    def classify(*texts):
-        probabilities = as_probabilities(model, run(model, texts))
+    def classify(views, texts):
+        probabilities = as_probabilities(model, views["outputs"])
         return {
             "label": tf.gather(labels, tf.argmax(probabilities, axis=-1)),
             "probabilities": probabilities,
         }
 
-    # It tokenizes the text a second time, yet only in the graph's definition:
-    # TensorFlow merges equal ops.
-    def attend(text):
-        scores = heads.of_words(run(attention_model, [text]))
-        return {"tokens": tokens(text), "scores": scores}
+    def attend(views, texts):
+        scores = heads.of_words(views["attention_scores"])
+        return {"tokens": tokens(texts[0]), "scores": scores}
 
-    def align(*texts):
-        views = run(explanation_model, texts)
+    def align(views, texts):
         outputs = {}
         for side, name in enumerate(names):
             outputs[f"{name}_tokens"] = tokens(texts[side])
@@ -72,8 +111,8 @@ def endpoints(model, read=contextlib.nullcontext):
                 outputs[f"{name}_intra_scores"] = scores
         return outputs
 
-    def embed(*texts):
-        embeddings = run(embedding_model, texts)
+    def embed(views, texts):
+        embeddings = views["sentence_embedding"]
         if not is_pair:
             return {"embedding": embeddings}
         return {
@@ -81,21 +120,19 @@ def endpoints(model, read=contextlib.nullcontext):
             for name, embedding in zip(names, embeddings, strict=True)
         }
 
-    functions = {"serving_default": classify}
-    if not is_pair:
-        attention_model = model.attention_model()
-        functions["attend"] = attend
+    parts = {"serving_default": ({"outputs": model.output}, classify)}
+    if is_pair:
+        scores = dict(model.explanation_model().output)
+        del scores["outputs"]
+        parts["align"] = scores, align
     else:
-        explanation_model = model.explanation_model()
-        functions["align"] = align
-    embedding_model = model.embedding_model()
+        scores = model.attention_model().output
+        parts["attend"] = {"attention_scores": scores}, attend
+    embedding = model.embedding_model().output
     # Decomposable attention has an embedding of the pair, none of a sentence.
-    if not is_pair or isinstance(embedding_model.output, (list, tuple)):
-        functions["embed"] = embed
-    return {
-        name: _checking_rows(function, names)
-        for name, function in functions.items()
-    }
+    if not is_pair or isinstance(embedding, (list, tuple)):
+        parts["embed"] = {"sentence_embedding": embedding}, embed
+    return parts
 
 
 def _checking_rows(function, names):

@@ -20,6 +20,7 @@ from keras_selfattn.serving import warmup
 from keras_selfattn.serving.checks import check_model
 from keras_selfattn.serving.endpoints import endpoints
 from keras_selfattn.serving.endpoints import input_names
+from keras_selfattn.serving.endpoints import together
 from keras_selfattn.serving.format_card import CARD_FILE
 from keras_selfattn.serving.recurrent import without_cudnn
 from keras_selfattn.serving.served_model import REQUIREMENTS
@@ -110,6 +111,12 @@ def _write(model, folder, names, card):
         name: tf.function(function, input_signature=signature, autograph=False)
         for name, function in endpoints(model, storage.read).items()
     }
+    # No signature, which a server would offer: `ServedModel` alone calls it.
+    module.together = tf.function(
+        together(model, storage.read),
+        input_signature=signature,
+        autograph=False,
+    )
     try:
         tf.saved_model.save(
             module,

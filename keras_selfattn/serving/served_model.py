@@ -6,6 +6,7 @@ import pathlib
 import tensorflow as tf
 
 from keras_selfattn.checksums import check_checksums
+from keras_selfattn.models.folders import find_saved_model
 from keras_selfattn.streams import several
 
 REQUIREMENTS = "requirements.json"
@@ -45,6 +46,7 @@ class ServedModel:
         requirements: Dictionary of what the graph needs.
         signatures: Dictionary by name of TensorFlow functions.
         input_names: The names of the inputs of each of them.
+        labels: List of the names of the classes.
     """
 
     def __init__(self, folder, verify=True):
@@ -61,11 +63,13 @@ class ServedModel:
                 f"{folder} is not a complete SavedModel: {_one_line(error)}"
             ) from error
         self.signatures = dict(self._loaded.signatures)
+        self._made = {}
         _, inputs = self.signatures[
             "serving_default"
         ].structured_input_signature
         # A premise comes before its hypothesis.
         self.input_names = sorted(inputs, reverse=True)
+        self.labels = _labels(self.signatures["serving_default"])
 
     def predict(self, texts):
         """Classify texts.
@@ -138,15 +142,56 @@ class ServedModel:
             ValueError: if there is no such signature, or `texts` is not what
                 it takes.
         """
-        if name not in self.signatures:
-            raise ValueError(
-                "Expected one of the signatures "
-                f"{', '.join(map(repr, self.signatures))}. Received: {name!r}"
-            )
+        return self.run_together([name], texts)
+
+    def run_together(self, names, texts):
+        """Run several signatures, in one pass through the encoder.
+
+        Exports of earlier versions take a pass for each.
+
+        Args:
+            names: List of names of signatures.
+            texts: List of B str or bytes, or of pairs of them, at least one.
+
+        Returns:
+            Dictionary of the outputs of all of them, NumPy arrays.
+
+        Raises:
+            ValueError: as `run`.
+        """
+        for name in names:
+            if name not in self.signatures:
+                raise ValueError(
+                    "Expected one of the signatures "
+                    f"{', '.join(map(repr, self.signatures))}. "
+                    f"Received: {name!r}"
+                )
         columns = string_tensors(texts, len(self.input_names))
-        inputs = dict(zip(self.input_names, columns, strict=True))
-        outputs = self.signatures[name](**inputs)
+        outputs = {}
+        if len(names) > 1 and hasattr(self._loaded, "together"):
+            outputs = self._together(tuple(names))(*columns)
+        else:
+            inputs = dict(zip(self.input_names, columns, strict=True))
+            for name in names:
+                outputs |= self.signatures[name](**inputs)
         return {key: value.numpy() for key, value in outputs.items()}
+
+    def _together(self, names):
+        if names not in self._made:
+            wanted = {
+                key
+                for name in names
+                for key in self.signatures[name].structured_outputs
+            }
+
+            def run(*columns):
+                outputs = self._loaded.together(*columns)
+                return {key: outputs[key] for key in wanted}
+
+            texts = [tf.TensorSpec((None,), tf.string)] * len(self.input_names)
+            # What is not wanted is no part of the graph that runs.
+            self._made[names] = tf.function(run, texts, autograph=False)
+        return self._made[names]
 
 
 def string_tensors(texts, count):
@@ -183,20 +228,27 @@ def _bytes(text):
     return text
 
 
-def _version_folder(path):
-    if (path / "saved_model.pb").is_file():
-        return path
-    versions = [
-        file.parent
-        for file in path.glob("*/saved_model.pb")
-        if file.parent.name.isdecimal()
+def _labels(classify):
+    """The classes of a SavedModel, which its graph holds as a constant."""
+    classes = classify.structured_outputs["probabilities"].shape[-1]
+    found = [
+        tensor.numpy().tolist()
+        for tensor in classify.captured_inputs
+        if tensor.dtype == tf.string and tensor.shape == (classes,)
     ]
-    if not versions:
+    if len(found) != 1:
+        return [f"class {number + 1}" for number in range(classes)]
+    return [_decoded(label) for label in found[0]]
+
+
+def _version_folder(path):
+    folder = find_saved_model(path)
+    if folder is None:
         raise ValueError(
             "Expected the folder of a SavedModel, or a folder of numbered "
             f"ones. Received: {path}"
         )
-    return max(versions, key=lambda version: int(version.name))
+    return folder
 
 
 def _read_requirements(folder):

@@ -7,6 +7,9 @@ import threading
 
 import numpy as np
 
+from keras_selfattn.serving.words import cropped
+from keras_selfattn.serving.words import padded
+
 # As many rows as `predict` asks a model at once.
 BATCH_ROWS = 64
 # Of requests; whoever asks beyond them is told to come back.
@@ -112,8 +115,9 @@ class Batcher:
             columns = zip(*(rows[i] for i in chosen), strict=True)
             outputs = self._servable.run(signature, [*map(list, columns)])
             for place, row in enumerate(chosen):
-                found[row] = self._cropped(
-                    {name: output[place] for name, output in outputs.items()}
+                found[row] = cropped(
+                    {name: output[place] for name, output in outputs.items()},
+                    self._servable.is_aligned,
                 )
         start = 0
         for request in requests:
@@ -121,49 +125,7 @@ class Batcher:
             yield _stacked(found[start:end])
             start = end
 
-    def _cropped(self, row):
-        """The outputs of a row without the padding of its batch."""
-        sizes = {
-            name.removesuffix("tokens"): np.count_nonzero(tokens != b"")
-            for name, tokens in row.items()
-            if name.endswith("tokens")
-        }
-        if not sizes:
-            return row
-        return {
-            name: output[self._within(name, output, sizes)]
-            for name, output in row.items()
-        }
-
-    def _within(self, name, output, sizes):
-        """The slices of an output that hold words of the row."""
-        (side,) = (side for side in sizes if name.startswith(side))
-        if name.endswith("tokens"):
-            counts = [sizes[side]]
-        elif name.endswith("intra_scores"):
-            counts = [sizes[side], sizes[side]]
-        elif self._servable.is_aligned:
-            (other,) = sizes.keys() - {side}
-            counts = [sizes[side], sizes[other]]
-        else:
-            counts = [len(output), sizes[side]]
-        return tuple(map(slice, counts))
-
 
 def _stacked(rows):
     """The rows of a request as arrays, padded to the longest."""
-    return {name: _padded([row[name] for row in rows]) for name in rows[0]}
-
-
-def _padded(values):
-    if isinstance(values[0], bytes):
-        # An array of NumPy's own strings would drop zero bytes at their end.
-        column = np.empty(len(values), object)
-        column[:] = values
-        return column
-    size = np.max([value.shape for value in values], axis=0, initial=0)
-    fill = b"" if values[0].dtype == object else 0
-    full = np.full((len(values), *size), fill, values[0].dtype)
-    for row, value in zip(full, values, strict=True):
-        row[tuple(map(slice, value.shape))] = value
-    return full
+    return {name: padded([row[name] for row in rows]) for name in rows[0]}

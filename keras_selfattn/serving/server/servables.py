@@ -83,22 +83,8 @@ def _saved_model(path, verify):
         int(folder.name) if is_version else 1,
         served.input_names,
         served.signatures,
-        _labels(served),
+        served.labels,
     )
-
-
-def _labels(served):
-    """The classes of a SavedModel, which its graph holds as a constant."""
-    default = served.signatures["serving_default"]
-    classes = default.structured_outputs["probabilities"].shape[-1]
-    found = [
-        tensor.numpy().tolist()
-        for tensor in default.captured_inputs
-        if tensor.dtype == tf.string and tensor.shape == (classes,)
-    ]
-    if len(found) != 1:
-        return [f"class {number + 1}" for number in range(classes)]
-    return [label.decode("utf-8", "replace") for label in found[0]]
 
 
 def _run(path, verify):
