@@ -11,9 +11,10 @@ extras = {
     "tuning": ["matplotlib>=3.8", "scikit-learn", "scipy"],
     "reproduction": ["matplotlib>=3.8", "scipy"],
     "viz": ["matplotlib>=3.8"],
-    "parquet": ["pyarrow>=14"],
+    "parquet": ["pyarrow>=16"],
     "zstd": ["zstandard>=0.22"],
     "serving": ["tensorflow-serving-api>=2.18"],
+    "cluster": ["pyarrow>=16", "ray>=2.40"],
     "app": ["starlette>=0.40", "uvicorn>=0.30"],
     "formats": [
         "ai-edge-litert>=2.3",

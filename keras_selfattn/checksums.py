@@ -30,6 +30,17 @@ def write_checksums(folder, names=None):
     write_text(folder / CHECKSUMS_FILE, text + "\n")
 
 
+def folder_checksum(folder):
+    """One SHA-256 of the names and contents of all files in a folder."""
+    folder = pathlib.Path(folder)
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            name = path.relative_to(folder).as_posix()
+            digest.update(f"{name} {_checksum(path)}\n".encode())
+    return digest.hexdigest()
+
+
 def check_checksums(folder, names=None):
     """Check the files of a folder, if it has checksums.
 

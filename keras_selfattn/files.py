@@ -6,12 +6,16 @@ import importlib.resources
 import json
 import os
 import pathlib
+import secrets
 import shutil
 
 from keras_selfattn.leftovers import cleared
 from keras_selfattn.locks import LOCK_FILE
 from keras_selfattn.locks import held
 from keras_selfattn.locks import path_held
+
+# What the names of files end in that are not complete yet.
+UNFINISHED = ".tmp"
 
 _EXPORT = ".export-"
 
@@ -51,7 +55,8 @@ def replaced_file(path):
         The path of the file to write.
     """
     path = pathlib.Path(path)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # Processes of two machines may have one number.
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
     with disk_named(path), cleared(_unlink, beside):
         yield beside
         os.replace(beside, path)

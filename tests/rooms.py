@@ -36,6 +36,7 @@ ROOMS = (
     "callbacks",
     "model_card",
     "serving",
+    "encoding",
     "training",
     "tuning",
     "reproduction",

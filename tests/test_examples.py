@@ -1,14 +1,20 @@
 """The examples run, and what they show is there."""
 
 import importlib.util
+import json
+import os
 import pathlib
 import re
 import runpy
+import subprocess
+import sysconfig
+import venv
 
 import numpy as np
 import pytest
 
 from keras_selfattn import models
+from tests.serving.families import exported
 
 FOLDER = pathlib.Path(__file__).parent.parent / "examples"
 
@@ -106,3 +112,58 @@ def test_scikit_learn(capsys):
     shown = capsys.readouterr().out
     assert re.search(r"accuracy of each fold: \[[\d. ]+\]", shown)
     assert "best: {'model_kwargs': {'units':" in shown
+
+
+@pytest.fixture(scope="session")
+def beam_python(pytestconfig):
+    """Python of an environment that has Apache Beam, besides what we have.
+
+    It asks for other versions of what TensorFlow and pyarrow have here, so it
+    is installed beside them, once for all runs of the tests.
+    """
+    folder = pytestconfig.cache.mkdir("apache_beam")
+    python = folder / "bin" / "python"
+    if not (folder / "whole").exists():
+        venv.create(folder, clear=True, with_pip=True)
+        installed = subprocess.run(
+            [python, "-m", "pip", "install", "--quiet", "apache-beam"],
+            capture_output=True,
+            text=True,
+        )
+        if installed.returncode:
+            reason = installed.stderr.strip().splitlines()[-1:]
+            pytest.skip(f"apache-beam can't be installed: {reason}")
+        (packages,) = folder.glob("lib/python*/site-packages")
+        ours = [sysconfig.get_path("purelib"), str(FOLDER.parent)]
+        (packages / "ours.pth").write_text("\n".join(ours))
+        (folder / "whole").touch()
+    return python
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Beam's environment is Unix's")
+def test_beam_encode(tmp_path, beam_python):
+    model, served = exported("single")
+    texts = ["the food was good", "bad \U0001f600", "the view wasn't great ."]
+    (tmp_path / "part-1").write_text(texts[0] + "\n\n" + texts[1] + "\n")
+    (tmp_path / "part-2").write_text(texts[2] + "\n")
+    subprocess.run(
+        [
+            *(beam_python, FOLDER / "beam_encode.py", served.parent),
+            *(tmp_path / "part-*", tmp_path / "encoded"),
+            "--runner=DirectRunner",
+        ],
+        check=True,
+        cwd=tmp_path,
+    )
+    rows = [
+        json.loads(line)
+        for path in tmp_path.glob("encoded*.jsonl")
+        for line in path.read_text(encoding="utf-8").splitlines()
+    ]
+    rows.sort(key=lambda row: texts.index(row["text"]))
+    assert [row["text"] for row in rows] == texts
+    expected = model.encode(texts, verbose=0)
+    found = [row["embedding"] for row in rows]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+    best = model.predict(texts, verbose=0).argmax(-1)
+    assert [row["label"] for row in rows] == [model.labels[i] for i in best]

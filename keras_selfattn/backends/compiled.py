@@ -81,6 +81,45 @@ def embeddings(model):
     return kept(model, "embeddings", make)
 
 
+def views(model, answers=False, embeddings=False, attention=False):
+    """A function that gives some views of a model from one pass.
+
+    It is kept with the model for later calls.
+
+    Args:
+        model: A classifier.
+        answers: Boolean, whether the class probabilities are wanted.
+        embeddings: Boolean, whether the sentence embeddings are.
+        attention: Boolean, whether the attention scores are.
+
+    Returns:
+        A function of a dictionary of the model's inputs, which returns a
+        dictionary of float32 arrays: what `explanations` gives and, as
+        `"sentence_embedding"`, what `embeddings` does, as far as wanted.
+    """
+
+    def make():
+        wanted = {}
+        if attention:
+            wanted = dict(model.explanation_model().output)
+            wanted.pop("outputs")
+        if answers:
+            wanted["outputs"] = model.output
+        if embeddings:
+            wanted["sentence_embedding"] = model.embedding_model().output
+        view = keras.Model(model.input, wanted, name="views")
+
+        def look(inputs):
+            found = view(inputs, training=False)
+            if answers:
+                found["outputs"] = as_probabilities(model, found["outputs"])
+            return keras.tree.map_structure(_to_float32, found)
+
+        return look
+
+    return kept(model, ("views", answers, embeddings, attention), make)
+
+
 def as_probabilities(model, outputs):
     """What a classifier gives, as float32 probabilities."""
     outputs = _to_float32(outputs)
@@ -96,7 +135,7 @@ def kept(model, name, make):
 
     Args:
         model: A `keras.Model` of a dictionary of ids.
-        name: String, what the function is kept as.
+        name: What the function is kept as, a key of a dictionary.
         make: Function that returns the function to compile.
     """
     # A model that was quantized since has other weights.

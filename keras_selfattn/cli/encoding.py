@@ -3,48 +3,62 @@
 import argparse
 import itertools
 
-import numpy as np
-
-from keras_selfattn import sides
+from keras_selfattn import encoding
 from keras_selfattn.cli import asked_texts
 from keras_selfattn.cli import corpora
 from keras_selfattn.cli import models
 from keras_selfattn.cli.notes import note
 from keras_selfattn.cli.options import add_command
+from keras_selfattn.cli.starting import start_keras
+from keras_selfattn.cli.tables import suffix
 from keras_selfattn.cli.vectors import check_vectors
 from keras_selfattn.cli.vectors import new_vectors
-from keras_selfattn.data.checked_texts import empty_text
+from keras_selfattn.data.bad_rows import BadRows
+from keras_selfattn.encoding.shards import expanded
+from keras_selfattn.encoding.shards import is_pattern
+from keras_selfattn.encoding.views import DEFAULT
+from keras_selfattn.encoding.views import VIEWS
+from keras_selfattn.encoding.work import ROWS
 from keras_selfattn.streams import chunks
-
-_LABEL = "label"
-_PROBABILITIES = "probabilities"
-_EMBEDDING = "embedding"
-_GIVEN = (_LABEL, _PROBABILITIES, _EMBEDDING)
-# Sorted by length, so many make for little padding.
-_ROWS = 1024
 
 
 def add_commands(commands):
     parser = add_command(commands, encode)
-    models.add_model(parser)
+    models.add_model(parser, or_saved_model=True)
     parser.add_argument(
         "files",
         nargs="+",
         metavar="FILE",
-        help="texts, read one file after the other; - for standard input",
+        help="texts, read one file after the other; - for standard input, and "
+        "patterns in quotes, such as 'part-*'",
     )
     parser.add_argument(
         "--output",
         required=True,
-        help="a file ending in .npz or .parquet, or a new folder for one .npy "
-        "file each, which needs no memory for all rows",
+        help="a file ending in .npz or .parquet; a new folder for one .npy "
+        "file each, which needs no memory for all rows; or, with a pattern or "
+        "workers, a folder for a .parquet file for each FILE, where those "
+        "that are there already are left as they are",
     )
     parser.add_argument(
         "--give",
         type=_given,
-        default=_GIVEN,
+        default=DEFAULT,
         metavar="NAME,NAME",
-        help=f"what to write (default: {','.join(_GIVEN)})",
+        help=f"what to write, of {','.join(VIEWS)} (default: "
+        f"{','.join(DEFAULT)}); attention in Parquet only",
+    )
+    parser.add_argument(
+        "--workers",
+        metavar="N",
+        type=int,
+        help="processes on this machine, of one core each, which Ray runs",
+    )
+    parser.add_argument(
+        "--ray-address",
+        metavar="ADDRESS",
+        help="of a Ray cluster that has the workers instead, by default one a "
+        "core; its machines must see all paths",
     )
     corpora.add_text_columns(parser)
     parser.set_defaults(label=None)
@@ -52,90 +66,81 @@ def add_commands(commands):
 
 def encode(options):
     """Write sentence embeddings and answers of files of texts."""
-    models.check_folder(options.model)
-    check_vectors(options.output)
+    models.check_folder(options.model, or_saved_model=True)
+    workers = options.workers is not None or options.ray_address is not None
+    is_folder = suffix(options.output) == ""
+    if workers and not is_folder:
+        raise ValueError(
+            "With --workers or --ray-address, --output must be a folder. "
+            f"Received: {options.output}"
+        )
+    if workers or (is_folder and any(map(is_pattern, options.files))):
+        _encode_files(options, workers)
+    else:
+        _encode_together(options)
+
+
+def _encode_files(options, workers):
+    """A Parquet file for each file."""
+    if options.download:
+        raise ValueError("--download gets one archive, and no folder of files")
+    if not workers:
+        start_keras()
+    found = encoding.encode_files(
+        options.model,
+        options.files,
+        options.output,
+        options.give,
+        options.workers,
+        options.ray_address,
+        options.verify,
+        note,
+        format=options.format,
+        split=options.split,
+        text=options.text,
+        text_pair=options.text_pair,
+        delimiter=options.delimiter,
+    )
+    print(found)
+    _report(found.bad, found.rows, found.first)
+
+
+def _encode_together(options):
+    """One file, or folder of arrays, for all files."""
+    check_vectors(options.output, options.give)
     opened = [
         asked_texts.open_file(
             argparse.Namespace(**{**vars(options), "file": file}),
             labelled=False,
             forgiving=True,
         )
-        for file in options.files
+        for file in expanded(options.files)
     ]
-    model = models.load(options)
-    rows = itertools.chain.from_iterable(map(_texts, opened))
-    count, bad, first = 0, 0, None
-    with new_vectors(options.output, model.labels) as write:
-        for chunk in chunks(rows, _ROWS):
-            is_good = [not isinstance(text, ValueError) for text in chunk]
-            faults = [text for text in chunk if isinstance(text, ValueError)]
-            write(_arrays(model, chunk, np.array(is_good), options.give))
-            count += len(chunk)
-            bad += len(faults)
-            first = first or next(iter(faults), None)
+    start_keras()
+    from keras_selfattn.encoding.encoders import load_encoder
+
+    encoder = load_encoder(options.model, options.give, options.verify)
+    bad = BadRows()
+    texts = itertools.chain.from_iterable(map(bad.texts, opened))
+    with new_vectors(options.output, encoder.labels) as write:
+        for chunk in chunks(texts, ROWS):
+            write(encoder(chunk))
+    _report(bad.bad, bad.rows, bad.first)
+
+
+def _report(bad, rows, first):
     if bad:
         note(
-            f"{bad:,} of {count:,} rows could not be encoded, and are NaN; "
+            f"{bad:,} of {rows:,} rows could not be encoded, and are NaN; "
             f"the first: {first}"
         )
-
-
-def _texts(corpus):
-    """The text of each row, or the `ValueError` of a bad one."""
-    for row in corpus.read():
-        bad = isinstance(row, ValueError)
-        yield row if bad else empty_text(row) or row.text
-
-
-def _arrays(model, chunk, is_good, give):
-    """The arrays of some rows, with NaN and `""` for the bad ones."""
-    from keras_selfattn import evaluation
-
-    texts = [text for text in chunk if not isinstance(text, ValueError)]
-    # So that the arrays of a chunk without any good row have a shape, too.
-    asked = texts or [_some_text(model)]
-    asked_texts.check_kind(model, not isinstance(asked[0], str))
-    found = {}
-    if {_LABEL, _PROBABILITIES} & set(give):
-        batches = [answer for _, answer in evaluation.predict(model, asked)]
-        found[_PROBABILITIES] = np.concatenate(batches)
-    if _EMBEDDING in give:
-        embeddings = model.encode(asked, verbose=0)
-        if isinstance(embeddings, tuple):
-            for side, rows in zip(sides.PAIR, embeddings, strict=True):
-                found[f"{side}{_EMBEDDING}"] = rows
-        else:
-            found[_EMBEDDING] = embeddings
-    arrays = {
-        name: _with_gaps(rows[: len(texts)], is_good)
-        for name, rows in found.items()
-    }
-    if _LABEL in give:
-        labels = np.array([*map(str, model.labels), ""])
-        best = np.full(len(chunk), -1)
-        places = found[_PROBABILITIES][: len(texts)].argmax(axis=-1)
-        best[is_good] = places
-        arrays = {_LABEL: labels[best], **arrays}
-    if _PROBABILITIES not in give:
-        arrays.pop(_PROBABILITIES, None)
-    return arrays
-
-
-def _some_text(model):
-    return "a" if len(model.sides) == 1 else ("a", "a")
-
-
-def _with_gaps(rows, is_good):
-    result = np.full((len(is_good), rows.shape[1]), np.nan, "float32")
-    result[is_good] = rows
-    return result
 
 
 def _given(text):
     names = tuple(text.split(","))
     for name in names:
-        if name not in _GIVEN:
+        if name not in VIEWS:
             raise argparse.ArgumentTypeError(
-                f"expected some of {','.join(_GIVEN)}, got {name!r}"
+                f"expected some of {','.join(VIEWS)}, got {name!r}"
             )
     return names

@@ -22,7 +22,7 @@ def spooled(path):
         A `Spool`.
     """
     folder = pathlib.Path(path).parent
-    with tempfile.TemporaryFile(dir=folder) as file, disk_named(path):
+    with disk_named(path), tempfile.TemporaryFile(dir=folder) as file:
         yield Spool(file)
 
 

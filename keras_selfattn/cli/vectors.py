@@ -10,6 +10,8 @@ from keras_selfattn.cli.tables import suffix
 from keras_selfattn.data.parquet import pyarrow
 from keras_selfattn.data.store import Folder
 from keras_selfattn.data.store import Memory
+from keras_selfattn.encoding.tables import new_parquet
+from keras_selfattn.encoding.views import ATTENTION
 from keras_selfattn.files import replaced_file
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.locks import path_held
@@ -19,15 +21,17 @@ _PARQUET = ".parquet"
 _LABELS = "labels"
 
 
-def check_vectors(path):
+def check_vectors(path, give):
     """What is wrong with a path of arrays, said before there are any.
 
     Args:
         path: Path of the file, or of the folder, to write.
+        give: Names of what is to be written.
 
     Raises:
         ValueError: if it has the suffix of another format, there is no
-            folder to write the file to, or the folder isn't new or empty.
+            folder to write the file to, the folder isn't new or empty, or
+            the format can't hold what is to be written.
         ImportError: if the package that writes it is not installed.
     """
     if suffix(path) not in (_NPZ, _PARQUET, ""):
@@ -47,6 +51,11 @@ def check_vectors(path):
             )
     if suffix(path) == _PARQUET:
         pyarrow()
+    elif ATTENTION in give:
+        raise ValueError(
+            f"{ATTENTION} has as many numbers as a text has words, and is "
+            f"written to {_PARQUET} alone. Received: {path}"
+        )
 
 
 @contextlib.contextmanager
@@ -65,7 +74,7 @@ def new_vectors(path, labels):
         if suffix(path) == _PARQUET:
             with (
                 replaced_file(path) as beside,
-                _parquet(beside, labels) as write,
+                new_parquet(beside, labels) as (write, _),
             ):
                 yield write
         elif suffix(path) == _NPZ:
@@ -89,36 +98,3 @@ def _strings(labels):
 def _add(store, arrays):
     for name, rows in arrays.items():
         store.add(name, rows)
-
-
-@contextlib.contextmanager
-def _parquet(path, labels):
-    pa = pyarrow()
-    with contextlib.ExitStack() as stack:
-        writer = None
-
-        def write(arrays):
-            nonlocal writer
-            table = pa.table(dict(_columns(pa, arrays, labels)))
-            if writer is None:
-                writer = stack.enter_context(
-                    pa.parquet.ParquetWriter(path, table.schema)
-                )
-            writer.write_table(table)
-
-        yield write
-
-
-def _columns(pa, arrays, labels):
-    for name, rows in arrays.items():
-        if name == "probabilities":
-            for label, column in zip(labels, rows.T, strict=True):
-                yield f"probability_{label}", pa.array(column)
-        elif rows.ndim == 2:
-            flat = pa.array(np.ascontiguousarray(rows).ravel())
-            yield (
-                name,
-                pa.FixedSizeListArray.from_arrays(flat, rows.shape[1]),
-            )
-        else:
-            yield name, pa.array(rows.tolist(), pa.string())

@@ -55,11 +55,16 @@ def check_columns(path, number, fields, columns):
             )
 
 
+class NoRecords(ValueError):
+    """A file has no row at all."""
+
+
 def not_empty(rows, name):
-    """The same rows; a `ValueError` where there is none."""
+    """The same rows; `NoRecords` where there is none."""
     empty = True
     for row in rows:
         empty = False
         yield row
     if empty:
-        raise line_error(name, 1, "at least one record", "none")
+        error = line_error(name, 1, "at least one record", "none")
+        raise NoRecords(*error.args)

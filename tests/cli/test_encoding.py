@@ -115,6 +115,61 @@ def test_rows_that_are_all_bad(model, tmp_path, capsys):
         assert arrays["label"].tolist() == ["", ""]
 
 
+def test_a_pattern_gives_a_file_for_each_file(model, tmp_path, capsys):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    for number, text in enumerate(("good\n\n", "bad\n")):
+        (tmp_path / f"part-{number}.txt").write_text(text)
+    arguments = [
+        *("encode", model, tmp_path / "part-*", "--give=label,attention"),
+        f"--output={tmp_path / 'out'}",
+    ]
+    for more in ("", ", 2 more were there"):
+        assert main(list(map(str, arguments))) == 0
+        captured = capsys.readouterr()
+        written = 0 if more else 2
+        assert captured.out == f"3 rows; {written} files written{more}\n"
+        assert "1 of 3 rows could not be encoded" in captured.err
+    tables = [
+        parquet.read_table(tmp_path / "out" / f"part-{number}.parquet")
+        for number in (0, 1)
+    ]
+    assert tables[0].schema.names == ["label", "tokens", "attention"]
+    assert tables[0]["tokens"].to_pylist() == [["good"], None]
+    assert tables[1]["tokens"].to_pylist() == [["bad"]]
+    # The same in one file, and the files in the order of their names.
+    encode(model, [tmp_path / "part-*"], tmp_path / "all.parquet")
+    table = parquet.read_table(tmp_path / "all.parquet")
+    labels = [label for each in tables for label in each["label"].to_pylist()]
+    assert table["label"].to_pylist() == labels
+
+
+def test_arguments_that_do_not_go_together(model, files, tmp_path, capsys):
+    file = f"--output={tmp_path / 'vectors.npz'}"
+    folder = f"--output={tmp_path / 'out'}"
+    fails(
+        capsys,
+        ["encode", model, files[0], file, "--give=attention"],
+        "attention has as many numbers as a text has words",
+    )
+    fails(
+        capsys,
+        ["encode", model, files[0], folder, "--give=label,attention"],
+        "written to .parquet alone",
+    )
+    for more in ("--workers=2", "--ray-address=127.0.0.1:1"):
+        fails(
+            capsys,
+            ["encode", model, files[0], file, more],
+            "--output must be a folder",
+        )
+    fails(
+        capsys,
+        ["encode", model, tmp_path / "*.txt", folder, "--download"],
+        "--download gets one archive",
+    )
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("name", ["vectors.csv", "none/vectors.npz", "full"])
 def test_outputs_that_cannot_be_written(model, files, tmp_path, name, capsys):
     (tmp_path / "full").mkdir()

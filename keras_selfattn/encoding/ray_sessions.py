@@ -1,0 +1,170 @@
+"""Ray, started on this machine alone or asked for a cluster.
+
+Ray otherwise listens on the network's address, sends statistics of its use,
+writes a token into the home folder, and takes the signals of the process.
+"""
+
+import contextlib
+import importlib
+import ipaddress
+import os
+import pathlib
+import secrets
+import signal
+import socket
+import tempfile
+import threading
+
+from keras_selfattn.files import remove_folder
+from keras_selfattn.first_use import import_extra
+from keras_selfattn.leftovers import cleared
+from keras_selfattn.locks import path_held
+
+# Short, as sockets have it in their names.
+_PREFIX = "selfattn_ray_"
+# Without clusters Ray listens on the loopback address.
+_CLUSTERS = "ENABLE_RAY_CLUSTER"
+_SECONDS = 10.0
+# What workers hand on are counts; files they write themselves.
+_OBJECT_BYTES = 80 << 20
+
+
+@contextlib.contextmanager
+def session(cores, address):
+    """Ray while the block runs.
+
+    A session that the process has begun itself is used and left as it is.
+
+    Args:
+        cores: Integer, how many workers run at a time without an address, or
+            `None` for as many as this machine has cores.
+        address: Address of a cluster, or `None` for this machine alone.
+
+    Yields:
+        The module `ray`.
+
+    Raises:
+        ImportError: if Ray is not installed.
+        ValueError: if no cluster answers at the address, or Ray would listen
+            on another address than the loopback.
+    """
+    with _environment(is_local=address is None):
+        ray = import_extra("ray", "Encoding by workers", "Ray", "cluster")
+        if address is None and ray.is_initialized():
+            yield ray
+            return
+        if address is None:
+            begun = _on_this_machine(ray, cores)
+        else:
+            begun = _on_a_cluster(ray, address)
+        with begun:
+            yield ray
+
+
+@contextlib.contextmanager
+def _on_this_machine(ray, cores):
+    with (
+        _temporary_folder() as folder,
+        _alone(),
+        _begun(
+            ray,
+            "local",
+            num_cpus=cores,
+            num_gpus=0,
+            include_dashboard=False,
+            object_store_memory=_OBJECT_BYTES,
+            _node_ip_address="127.0.0.1",
+            _temp_dir=str(folder),
+        ),
+    ):
+        found = ray.util.get_node_ip_address()
+        if not ipaddress.ip_address(found).is_loopback:
+            raise ValueError(
+                f"Ray would listen on {found}, and not on the loopback "
+                "address alone: begin a session of your own with `ray.init`"
+            )
+        yield
+
+
+@contextlib.contextmanager
+def _alone():
+    """Ray looks for no address outside, also where it was imported before."""
+    constants = importlib.import_module("ray._private.ray_constants")
+    before = getattr(constants, _CLUSTERS, True)
+    setattr(constants, _CLUSTERS, False)
+    try:
+        yield
+    finally:
+        # The user's own sessions may be on clusters.
+        setattr(constants, _CLUSTERS, before)
+
+
+@contextlib.contextmanager
+def _on_a_cluster(ray, address):
+    with contextlib.ExitStack() as stack:
+        try:
+            host, _, port = address.rpartition("://")[2].rpartition(":")
+            if port.isdecimal():
+                # Ray itself would wait for minutes, and print each try.
+                socket.create_connection((host, int(port)), _SECONDS).close()
+            stack.enter_context(_begun(ray, address))
+        except (OSError, RuntimeError, ValueError) as error:
+            raise ValueError(
+                f"There is no Ray cluster at {address}: "
+                f"{' '.join(str(error).split())}"
+            ) from error
+        yield
+
+
+@contextlib.contextmanager
+def _begun(ray, address, **options):
+    is_main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGTERM)
+    try:
+        ray.init(
+            address,
+            configure_logging=False,
+            log_to_driver=False,
+            logging_level="ERROR",
+            **options,
+        )
+        if is_main:
+            signal.signal(signal.SIGTERM, handler)
+        yield
+    finally:
+        ray.shutdown()
+        if is_main:
+            signal.signal(signal.SIGTERM, handler)
+
+
+@contextlib.contextmanager
+def _temporary_folder():
+    """A folder in the system's temporary one; those of the dead are removed."""
+    above = pathlib.Path(tempfile.gettempdir())
+    for path in above.glob(f"{_PREFIX}*"):
+        # Of another user, or of a session that is running.
+        with contextlib.suppress(ValueError, OSError), path_held(path):
+            remove_folder(path)
+    folder = above / f"{_PREFIX}{secrets.token_hex(4)}"
+    # Held before it is there, lest somebody take it for a dead one's.
+    with path_held(folder), cleared(remove_folder, folder):
+        folder.mkdir(mode=0o700)
+        yield folder
+
+
+@contextlib.contextmanager
+def _environment(is_local):
+    """Environment variables that Ray reads, and hands on to its processes."""
+    before = dict(os.environ)
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    if is_local:
+        # The same in the processes that it starts.
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+        os.environ["RAY_AUTH_MODE"] = "token"
+        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+    try:
+        yield
+    finally:
+        for name in [name for name in os.environ if name.startswith("RAY_")]:
+            del os.environ[name]
+        os.environ.update(before)

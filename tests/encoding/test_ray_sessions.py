@@ -1,0 +1,74 @@
+"""What surrounds a session of Ray, without starting one."""
+
+import concurrent.futures
+import os
+import socket
+import sys
+import tempfile
+
+import pytest
+
+from keras_selfattn.encoding import ray_sessions
+from keras_selfattn.locks import path_held
+
+_PREFIX = ray_sessions._PREFIX
+
+
+def test_ray_is_an_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with (
+        pytest.raises(ImportError, match=r'pip install "keras_selfattn\[clus'),
+        ray_sessions.session(1, None),
+    ):
+        pass
+
+
+def test_no_cluster():
+    pytest.importorskip("ray")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+    with (
+        pytest.raises(ValueError, match=f"no Ray cluster at {address}: .*ref"),
+        ray_sessions.session(None, address),
+    ):
+        pass
+
+
+def test_variables_are_those_of_before(monkeypatch):
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    monkeypatch.delenv("RAY_USAGE_STATS_ENABLED", raising=False)
+    before = dict(os.environ)
+    with ray_sessions._environment(is_local=True):
+        assert os.environ["RAY_AUTH_MODE"] == "token"
+        assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
+        assert len(os.environ["RAY_AUTH_TOKEN"]) == 64
+        # As Ray itself does.
+        os.environ["RAY_CLIENT_MODE"] = "0"
+    assert dict(os.environ) == before
+    with ray_sessions._environment(is_local=False):
+        assert os.environ["RAY_AUTH_MODE"] == "disabled"
+        assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
+    assert dict(os.environ) == before
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no locks")
+def test_folders_of_the_dead_are_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    dead, alive = tmp_path / f"{_PREFIX}dead", tmp_path / f"{_PREFIX}alive"
+    for folder in (dead, alive):
+        folder.mkdir()
+        (folder / "session").touch()
+
+    def begin():
+        with ray_sessions._temporary_folder() as folder:
+            assert folder.parent == tmp_path
+            return sorted(path.name for path in tmp_path.glob(f"{_PREFIX}*"))
+
+    with (
+        path_held(alive),
+        concurrent.futures.ThreadPoolExecutor(1) as pool,
+    ):
+        found = pool.submit(begin).result()
+        assert len(found) == 2 and alive.name in found
+        assert dead.name not in found
+    assert list(tmp_path.iterdir()) == [alive]

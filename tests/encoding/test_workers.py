@@ -1,0 +1,129 @@
+"""Files encoded by workers, on Ray, and what is left where they die."""
+
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from benchmarks.encoding import compare
+from benchmarks.encoding import descendants
+from benchmarks.encoding import kill
+from benchmarks.encoding import workers_of
+from keras_selfattn import encoding
+from tests.tiny_classifier import tiny_classifier
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("ray")
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
+]
+
+WAIT = 120
+
+
+def listening(processes):
+    """The addresses that processes listen at, as the kernel writes them."""
+    inodes = set()
+    for process in processes:
+        for link in pathlib.Path(f"/proc/{process}/fd").glob("*"):
+            with contextlib.suppress(OSError):
+                inodes.add(os.readlink(link))
+    for name in ("tcp", "tcp6"):
+        lines = pathlib.Path(f"/proc/net/{name}").read_text().splitlines()[1:]
+        for _, local, _, state, *rest in map(str.split, lines):
+            if state == "0A" and f"socket:[{rest[5]}]" in inodes:
+                yield local.partition(":")[0]
+
+
+def is_loopback(address):
+    # 127.0.0.1, as such or in an address of IPv6, and ::1.
+    return address.endswith("0100007F") or address == "0" * 24 + "01000000"
+
+
+def until(condition, process=None):
+    """Waits until a condition holds, while a process goes on."""
+    end = time.monotonic() + WAIT
+    while not (found := condition()):
+        assert time.monotonic() < end
+        assert process is None or process.poll() is None
+        time.sleep(0.05)
+    return found
+
+
+@pytest.fixture
+def parts(tmp_path):
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for number in range(24):
+        lines = [
+            json.dumps({"text": f"good food {'bad ' * (row % 9)}{number}"})
+            for row in range(1500)
+        ]
+        (folder / f"part-{number:02}.jsonl").write_text("\n".join(lines))
+    return folder
+
+
+def test_kills_and_what_is_left_of_them(parts, tmp_path):
+    tiny_classifier().save_to_preset(tmp_path / "model")
+    undisturbed, out = tmp_path / "undisturbed", tmp_path / "out"
+    encoding.encode_files(tmp_path / "model", [parts / "part-*"], undisturbed)
+    home, temporary = tmp_path / "home", pathlib.Path("/tmp/selfattn_test")
+    home.mkdir()
+    temporary.mkdir(exist_ok=True)
+    environment = {
+        **os.environ,
+        "HOME": str(home),
+        "MPLCONFIGDIR": str(tmp_path),
+        "KERAS_HOME": str(tmp_path / "keras"),
+        # Sockets have short names.
+        "TMPDIR": str(temporary),
+    }
+    arguments = [sys.executable, "-m", "keras_selfattn", "encode"]
+    arguments += [str(tmp_path / "model"), f"{parts}/part-*", "--workers=2"]
+    arguments += [f"--output={out}"]
+
+    def start():
+        return subprocess.Popen(arguments, env=environment)
+
+    def files():
+        return len(list(out.glob("*.parquet")))
+
+    with start() as process:
+        until(lambda: files() >= 1, process)
+        processes = [process.pid, *descendants(process.pid)]
+        assert len(processes) > 4
+        addresses = list(listening(processes))
+        assert addresses and all(map(is_loopback, addresses))
+        # A worker's file is encoded anew by the one that takes its place.
+        kill(workers_of(process.pid)[0])
+        before = files()
+        until(lambda: files() >= before + 2, process)
+        kill(process.pid)
+    assert files() < 24
+    until(lambda: not any(map(alive, processes[1:])))
+    with start() as process:
+        until(lambda: files() >= 15, process)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(WAIT) == 143
+    assert not list(out.glob(".*"))
+    with start() as process:
+        assert process.wait(WAIT) == 0
+    compare(out, undisturbed)
+    assert not list(home.rglob("*"))
+    assert not [p for p in temporary.iterdir() if "ray" in p.name]
+
+
+def alive(process):
+    try:
+        state = pathlib.Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return ") Z " not in state
