@@ -7,6 +7,7 @@ writes a token into the home folder, and takes the signals of the process.
 import contextlib
 import importlib
 import ipaddress
+import logging
 import os
 import pathlib
 import secrets
@@ -22,6 +23,8 @@ from keras_selfattn.locks import path_held
 
 # Short, as sockets have it in their names.
 _PREFIX = "selfattn_ray_"
+# What the names of variables about tokens begin with.
+_TOKENS = "RAY_AUTH_"
 # Without clusters Ray listens on the loopback address.
 _CLUSTERS = "ENABLE_RAY_CLUSTER"
 _SECONDS = 10.0
@@ -48,7 +51,7 @@ def session(cores, address):
         ValueError: if no cluster answers at the address, or Ray would listen
             on another address than the loopback.
     """
-    with _environment(is_local=address is None):
+    with _environment(is_local=address is None), _without_warnings():
         ray = import_extra("ray", "Encoding by workers", "Ray", "cluster")
         if address is None and ray.is_initialized():
             yield ray
@@ -160,11 +163,25 @@ def _environment(is_local):
     if is_local:
         # The same in the processes that it starts.
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
-        os.environ["RAY_AUTH_MODE"] = "token"
-        os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+        # Else it would write one into the home folder.
+        os.environ.setdefault(f"{_TOKENS}TOKEN", secrets.token_hex(32))
     try:
         yield
     finally:
-        for name in [name for name in os.environ if name.startswith("RAY_")]:
-            del os.environ[name]
+        for name in [*os.environ]:
+            # It reads the token once a process, for all of its sessions.
+            if name.startswith("RAY_") and not name.startswith(_TOKENS):
+                del os.environ[name]
         os.environ.update(before)
+
+
+@contextlib.contextmanager
+def _without_warnings():
+    """Ray says nothing of tokens, which are the default."""
+    logger = logging.getLogger("ray")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)

@@ -37,18 +37,26 @@ def test_no_cluster():
 def test_variables_are_those_of_before(monkeypatch):
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     monkeypatch.delenv("RAY_USAGE_STATS_ENABLED", raising=False)
+    # As the process has it afterwards.
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "given")
     before = dict(os.environ)
     with ray_sessions._environment(is_local=True):
-        assert os.environ["RAY_AUTH_MODE"] == "token"
+        assert os.environ["RAY_AUTH_MODE"] == "disabled"
+        assert os.environ["RAY_AUTH_TOKEN"] == "given"
         assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
-        assert len(os.environ["RAY_AUTH_TOKEN"]) == 64
         # As Ray itself does.
         os.environ["RAY_CLIENT_MODE"] = "0"
     assert dict(os.environ) == before
+    monkeypatch.delenv("RAY_AUTH_TOKEN")
     with ray_sessions._environment(is_local=False):
-        assert os.environ["RAY_AUTH_MODE"] == "disabled"
+        assert "RAY_AUTH_TOKEN" not in os.environ
         assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
-    assert dict(os.environ) == before
+    with ray_sessions._environment(is_local=True):
+        token = os.environ["RAY_AUTH_TOKEN"]
+        assert len(token) == 64
+    # Ray knows it by heart now, and so a second session has the same.
+    with ray_sessions._environment(is_local=True):
+        assert os.environ["RAY_AUTH_TOKEN"] == token
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no locks")
