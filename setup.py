@@ -15,6 +15,7 @@ extras = {
     "zstd": ["zstandard>=0.22"],
     "serving": ["tensorflow-serving-api>=2.18"],
     "cluster": ["pyarrow>=16", "ray>=2.40"],
+    "hub": ["huggingface_hub>=0.26"],
     "app": ["starlette>=0.40", "uvicorn>=0.30"],
     "formats": [
         "ai-edge-litert>=2.3",
@@ -56,12 +57,12 @@ setup(
     license="Apache-2.0",
     packages=find_packages(include=["keras_selfattn", "keras_selfattn.*"]),
     package_data={
-        "keras_selfattn": ["*.json"],
         "keras_selfattn.data": ["*.json"],
         "keras_selfattn.models": ["*.json"],
         "keras_selfattn.reproduction": ["*.json"],
         "keras_selfattn.serving.server": ["*.css", "*.html", "*.js"],
         "keras_selfattn.visualization": ["*.css", "*.html", "*.js"],
+        "keras_selfattn.zoo": ["*.json", "trained/*/*", "trained/*/*/*"],
     },
     python_requires=">=3.10",
     install_requires=[

@@ -57,19 +57,44 @@ def check_checksums(folder, names=None):
     path = pathlib.Path(folder, CHECKSUMS_FILE)
     if not path.exists():
         return
-    saved = read_json(path)
-    known = saved.get(_KEY) if isinstance(saved, dict) else None
-    if not isinstance(known, dict):
-        raise ValueError(f"{path}: expected the checksums of files")
-    for name, expected in known.items():
+    for name, expected in _read(path).items():
         if names is None or name in names:
             _check(path.parent, name, expected)
 
 
-def _check(folder, name, expected):
+def checked_names(folder):
+    """The names of the files that a folder has checksums of.
+
+    Args:
+        folder: Path of the folder.
+
+    Raises:
+        ValueError: if one of them is not in the folder.
+    """
+    path = pathlib.Path(folder, CHECKSUMS_FILE)
+    names = list(_read(path))
+    for name in names:
+        if _is_outside(name):
+            raise ValueError(f"{path}: {name} is not in the folder")
+    return names
+
+
+def _read(path):
+    saved = read_json(path)
+    known = saved.get(_KEY) if isinstance(saved, dict) else None
+    if not isinstance(known, dict):
+        raise ValueError(f"{path}: expected the checksums of files")
+    return known
+
+
+def _is_outside(name):
     relative = pathlib.PurePosixPath(name)
-    path = folder / relative
-    if relative.is_absolute() or ".." in relative.parts:
+    return relative.is_absolute() or ".." in relative.parts
+
+
+def _check(folder, name, expected):
+    path = folder / name
+    if _is_outside(name):
         problem = "is not in the folder"
     elif not path.is_file():
         problem = "is missing"

@@ -14,9 +14,9 @@ from keras_selfattn import models
 from keras_selfattn.controls import clean
 from keras_selfattn.controls import one_line
 from keras_selfattn.files import write_text
-from keras_selfattn.models.folders import MODEL_FOLDER
+from keras_selfattn.zoo.folders import CARD_FILE
+from keras_selfattn.zoo.folders import MODEL_FOLDER
 
-CARD_FILE = "README.md"
 LIMITS = (
     "Accuracies are on the dev texts, which also chose the best epoch: on "
     "further texts expect somewhat less.",
@@ -125,6 +125,8 @@ def _head(model, record, preset):
             f"is that of {preset.paper}, {preset.table}; the settings below "
             "say where this model departs from it."
         )
+        if "from" in record:
+            what += f" Its training started from {_code(record['from'])}."
     yield f"# {title}"
     yield what
     rows = [

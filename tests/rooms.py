@@ -26,6 +26,7 @@ ROOMS = (
     "text",
     "data",
     "backends",
+    "zoo",
     "models",
     "wrappers",
     "heads",
@@ -40,7 +41,6 @@ ROOMS = (
     "training",
     "tuning",
     "reproduction",
-    "zoo",
     "cli",
 )
 

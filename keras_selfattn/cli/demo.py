@@ -26,6 +26,8 @@ QUESTIONS = (
     "The food was great, but the service was awful.",
     "My friend called it a disaster, but the room was not bad at all.",
 )
+SHIPPED = "snli_decomposable"
+PAIR = ("A man sleeps.", "A person is awake.")
 
 
 def add_commands(commands):
@@ -43,6 +45,7 @@ def demo(options):
     from rich.console import Console
 
     from keras_selfattn import evaluation
+    from keras_selfattn import models
     from keras_selfattn import serving
     from keras_selfattn import training
     from keras_selfattn import visualization
@@ -96,3 +99,9 @@ def demo(options):
     ):
         console.print(f"{label} ({row.max():.0%}): {question}")
     console.print(f"For TensorFlow Serving: {version}")
+
+    console.rule(f"6. {SHIPPED}, which came with the installation")
+    trained = models.from_preset(SHIPPED)
+    (row,) = trained.predict([PAIR], verbose=0)
+    label = trained.labels[row.argmax()]
+    console.print(f"{label} ({row.max():.0%}): {' / '.join(PAIR)}")

@@ -46,7 +46,7 @@ def evaluate(options):
     corpus.expect(model.labels)
     result = _evaluate(model, corpus, options.predictions)
     if options.json:
-        write_text(options.json, json.dumps(_figures(result), indent=2) + "\n")
+        write_text(options.json, json.dumps(figures(result), indent=2) + "\n")
     _print_evaluation(result)
     corpora.report_left_out(corpus)
     if options.faithfulness:
@@ -87,7 +87,8 @@ def _evaluate(model, corpus, predictions):
         return evaluation.count(written(), model.labels)
 
 
-def _figures(result):
+def figures(result):
+    """What `--json` writes of an `Evaluation`."""
     return {
         "accuracy": result.accuracy,
         "macro_f1": result.macro_f1,

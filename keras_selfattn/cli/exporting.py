@@ -3,6 +3,7 @@
 from keras_selfattn.cli import corpora
 from keras_selfattn.cli import models
 from keras_selfattn.cli.options import add_command
+from keras_selfattn.zoo.folders import find_model
 
 _SAVEDMODEL = "savedmodel"
 # The functions of `serving` that write them.
@@ -69,7 +70,7 @@ def export(options):
     from keras_selfattn.model_card import read_model_card
     from keras_selfattn.serving.checks import check_model
 
-    card = read_model_card(options.model)
+    card = read_model_card(find_model(options.model))
     if options.check:
         reduced = serving.reduce_precision(model, options.reduced_precision)
         check_model(reduced, options.written)

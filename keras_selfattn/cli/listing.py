@@ -1,11 +1,15 @@
-"""The command that lists what there is: `presets`."""
+"""The commands that list what there is: `presets` and `zoo`."""
 
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.models.presets import PRESETS
+from keras_selfattn.zoo.shipped import find_shipped
+from keras_selfattn.zoo.shipped import get_shipped
+from keras_selfattn.zoo.shipped import list_shipped
 
 
 def add_commands(commands):
     add_command(commands, presets)
+    add_command(commands, zoo)
 
 
 def presets(options):
@@ -24,5 +28,37 @@ def presets(options):
             preset.table,
             ", ".join(figures),
             f"{preset.parameters:,}",
+        )
+    Console().print(table)
+
+
+def zoo(options):
+    """List the trained models that are installed."""
+    from rich.console import Console
+    from rich.table import Column
+    from rich.table import Table
+
+    table = Table(
+        Column("model", no_wrap=True),
+        "answers",
+        Column("MB", justify="right"),
+        Column("dev accuracy %", justify="right"),
+        Column("license", no_wrap=True),
+        Column("ms a text", justify="right"),
+    )
+    for name in list_shipped():
+        model = get_shipped(name)
+        files = find_shipped(name).rglob("*")
+        size = sum(path.stat().st_size for path in files if path.is_file())
+        table.add_row(
+            name,
+            model.task,
+            f"{size / 1e6:.1f}",
+            "\n".join(
+                f"{key} {100 * each['accuracy']:.1f}"
+                for key, each in model.dev.items()
+            ),
+            model.license,
+            f"{model.milliseconds:.1f}",
         )
     Console().print(table)

@@ -3,17 +3,22 @@
 import pathlib
 
 from keras_selfattn.cli.starting import start_keras
-from keras_selfattn.models.folders import find_model
-from keras_selfattn.models.folders import find_saved_model
+from keras_selfattn.zoo import hub
+from keras_selfattn.zoo.folders import find_model
+from keras_selfattn.zoo.folders import find_saved_model
+from keras_selfattn.zoo.shipped import list_shipped
+
+MODEL_HELP = (
+    "folder of a run or of a model, a trained model that `zoo` lists, or "
+    "hf://user/name on the Hugging Face Hub"
+)
 
 
 def add_model(parser, or_saved_model=False):
-    kinds = (
-        "run, of a model or of SavedModels"
-        if or_saved_model
-        else ("run or of a model")
-    )
-    parser.add_argument("model", help=f"folder of a {kinds}")
+    help = MODEL_HELP
+    if or_saved_model:
+        help = f"{help}; or folder of SavedModels"
+    parser.add_argument("model", help=help)
     add_verify(parser)
 
 
@@ -27,18 +32,28 @@ def add_verify(parser):
 
 
 def check_folder(folder, or_saved_model=False):
-    """`ValueError` where a folder has no model, without importing Keras.
+    """`ValueError` where there is no model, without importing Keras.
+
+    One of the Hub is looked for when it is loaded.
 
     Args:
-        folder: Path of the folder.
+        folder: Path of the folder, or the name of a model.
         or_saved_model: Boolean, whether a SavedModel will do.
     """
-    if not pathlib.Path(folder).is_dir():
-        raise ValueError(f"There is no folder of a model at {folder}")
-    if find_model(folder) is None and not (
+    if hub.is_on_hub(folder):
+        hub.parse(folder)
+        hub.import_hub()
+        return
+    if find_model(folder) is not None or (
         or_saved_model and find_saved_model(folder)
     ):
-        raise ValueError(f"There is no model in the folder {folder}")
+        return
+    if not pathlib.Path(folder).is_dir():
+        raise ValueError(
+            f"There is no folder of a model at {folder}, nor a trained model "
+            f"of that name. Trained models: {', '.join(list_shipped())}"
+        )
+    raise ValueError(f"There is no model in the folder {folder}")
 
 
 def load(options):

@@ -9,6 +9,7 @@ from keras_selfattn.cli import explaining
 from keras_selfattn.cli import exporting
 from keras_selfattn.cli import listing
 from keras_selfattn.cli import predicting
+from keras_selfattn.cli import publishing
 from keras_selfattn.cli import reproducing
 from keras_selfattn.cli import runs
 from keras_selfattn.cli import serving
@@ -52,6 +53,7 @@ def make_parser():
         encoding,
         exporting,
         serving,
+        publishing,
         reproducing,
         listing,
         runs,

@@ -9,12 +9,12 @@ from keras_selfattn.cli.duration import noted_seconds
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.controls import one_line
 from keras_selfattn.files import read_json
-from keras_selfattn.models.folders import MODEL_FOLDER
 from keras_selfattn.training.ending import HISTORY_FILE
 from keras_selfattn.training.ending import best_epoch
 from keras_selfattn.training.ending import read_history
 from keras_selfattn.training.settings import SETTINGS_FILE
 from keras_selfattn.training.values import DEFAULTS
+from keras_selfattn.zoo.folders import MODEL_FOLDER
 
 _NONE = "-"
 _FIGURES = {

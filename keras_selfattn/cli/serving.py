@@ -12,8 +12,8 @@ def add_commands(commands):
         "models",
         nargs="+",
         metavar="MODEL",
-        help="folder of a run, of a model or of SavedModels; its name is the "
-        "model's",
+        help="folder of a run, of a model or of SavedModels, whose name is "
+        "the model's, or a name as the other commands take",
     )
     parser.add_argument(
         "--host",

@@ -16,6 +16,7 @@ from keras_selfattn.cli.options import overrides
 from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.data.splitting import split
 from keras_selfattn.locks import folder_held
+from keras_selfattn.models.groups import GROUPS
 from keras_selfattn.models.presets import get_preset
 from keras_selfattn.training.ending import finished_history
 from keras_selfattn.training.settings import DATA_FOLDER
@@ -32,6 +33,22 @@ def add_commands(commands):
     )
     chosen.add_argument(
         "--recipe", help="a preset with all settings, of the model zoo"
+    )
+    chosen.add_argument(
+        "--from",
+        dest="start",
+        metavar="MODEL",
+        help="a trained model to start from, as `predict` takes it: its "
+        "weights, words and settings, with a new last layer for other labels",
+    )
+    parser.add_argument(
+        "--freeze",
+        metavar="GROUP",
+        action="append",
+        default=[],
+        choices=[group.replace(" ", "_") for group in GROUPS],
+        help="with --from: a group of layers whose weights stay, of "
+        "%(choices)s; may be given several times",
     )
     parser.add_argument(
         "--seed", type=int, help="(default: 0, or the recipe's)"
@@ -116,7 +133,11 @@ def _train(options, recipe):
     seed = options.seed
     if seed is None:
         seed = 0 if recipe is None else recipe.seed
+    if options.start is not None:
+        models.check_folder(options.start)
     whole, corpus, dev_corpus = _open_corpora(options, seed)
+    if options.start is not None:
+        recipe = zoo.Recipe(None)
     recipe = recipe or _default_recipe(corpus)
     model_overrides, training_overrides = overrides(options)
     was_finished = options.resume and finished_history(options.output)
@@ -138,6 +159,8 @@ def _train(options, recipe):
             training_overrides={**recipe.training, **training_overrides},
             keep_checkpoint=options.keep_checkpoint,
             verify=options.verify,
+            start=options.start,
+            freeze=options.freeze,
         )
     if was_finished:
         print("The run was finished before: there was nothing to go on with")

@@ -1,7 +1,6 @@
 """Models that give several views of texts: a model's folder, a SavedModel."""
 
 import functools
-import pathlib
 
 import numpy as np
 
@@ -16,9 +15,9 @@ from keras_selfattn.encoding.views import ATTENTION
 from keras_selfattn.encoding.views import EMBEDDING
 from keras_selfattn.encoding.views import LABEL
 from keras_selfattn.encoding.views import PROBABILITIES
-from keras_selfattn.models.folders import find_model
 from keras_selfattn.serving.served_model import load_savedmodel
 from keras_selfattn.serving.words import cropped
+from keras_selfattn.zoo.folders import find_model
 
 # Of short texts; of long ones a batch holds as many words.
 _MOST_ROWS = 256
@@ -43,7 +42,7 @@ def load_encoder(path, give, verify=True):
     Raises:
         ValueError: if there is no such model, or it can't give that.
     """
-    if find_model(pathlib.Path(path)) is None:
+    if find_model(path) is None:
         return ServedEncoder(load_savedmodel(path, verify), give)
     model = models.from_preset(str(path), verify=verify)
     for what, found in (

@@ -19,8 +19,8 @@ from keras_selfattn.encoding.views import check_views
 from keras_selfattn.encoding.work import Work
 from keras_selfattn.files import UNFINISHED
 from keras_selfattn.locks import folder_held
-from keras_selfattn.models.folders import find_model
-from keras_selfattn.models.folders import find_saved_model
+from keras_selfattn.zoo.folders import find_model
+from keras_selfattn.zoo.folders import find_saved_model
 
 
 def encode_files(

@@ -12,16 +12,15 @@ from keras_selfattn.files import write_text
 from keras_selfattn.labels import plain
 from keras_selfattn.models import arguments
 from keras_selfattn.models import construction
-from keras_selfattn.models.folders import CONFIG_FILE
+from keras_selfattn.models.groups import GROUPS
 from keras_selfattn.models.raw_texts import ReadsTexts
 from keras_selfattn.models.weights import WEIGHTS_FILE
 from keras_selfattn.models.weights import SavesWeights
 from keras_selfattn.private_names import Cloning
 from keras_selfattn.sides import SENTENCE
+from keras_selfattn.zoo.folders import CONFIG_FILE
 
 PREPROCESSOR_FILE = "preprocessor.json"
-
-GROUPS = ("word vectors", "encoder", "pooling", "classifier")
 
 
 class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
@@ -129,6 +128,17 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
         return keras.Model(
             self.input, self._views["sentence_embedding"], name="embedding"
         )
+
+    def group_of(self, layer):
+        """The part of the model that a layer is of, or `None`.
+
+        Args:
+            layer: One of the model's layers.
+
+        Returns:
+            One of the names that `parameter_counts` has.
+        """
+        return self._group_of.get(layer.name)
 
     def parameter_counts(self):
         """The number of weights of each part of the model.

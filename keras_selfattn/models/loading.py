@@ -5,16 +5,16 @@ from keras_selfattn.files import read_json
 from keras_selfattn.models import arguments
 from keras_selfattn.models.classifier import PREPROCESSOR_FILE
 from keras_selfattn.models.decomposable_classifier import DecomposableClassifier
-from keras_selfattn.models.folders import CONFIG_FILE
-from keras_selfattn.models.folders import find_model
 from keras_selfattn.models.presets import get_preset
+from keras_selfattn.models.restarting import restarted
 from keras_selfattn.models.sentence_classifier import SentenceClassifier
 from keras_selfattn.models.sentence_pair_classifier import (
     SentencePairClassifier,
 )
 from keras_selfattn.models.sizes import with_sizes
-from keras_selfattn.models.weights import WEIGHTS_FILE
 from keras_selfattn.models.weights import load_weights
+from keras_selfattn.zoo.folders import CONFIG_FILE
+from keras_selfattn.zoo.folders import find_model
 
 # What a saved configuration holds, by name, and of which types.
 _SAVED = {
@@ -43,34 +43,40 @@ def from_preset(
     verify=True,
     **overrides,
 ):
-    """Build a model by the name of a preset, or load one from a folder.
+    """Build a model by the name of a preset, or load a trained one.
 
     Args:
         name: The name of a preset (see `list_presets`), for a model with
-            fresh weights; or the path of a folder that `save_to_preset`
-            wrote, or of a training run, for the model as it was saved.
+            fresh weights; or, for a trained one, the name of one that ships
+            (`list_presets(trained=True)`), the path of a folder that
+            `save_to_preset` wrote, or of a training run, or
+            `"hf://user/name"` for one of the Hugging Face Hub, of which
+            `"hf://user/name@revision"` names a commit, a tag or a branch.
         vocabulary_size: Integer, the number of token ids, padding included.
             Defaults to that of `preprocessor`. For the name of a preset only.
         num_classes: Integer, the number of classes. Defaults to that of
             `labels`. For the name of a preset only.
         preprocessor: The `keras_selfattn.text.TextPreprocessor` that the model
             reads texts with. For the name of a preset only.
-        labels: List of the names of the classes. For the name of a preset
-            only.
+        labels: List of the names of the classes. A trained model whose
+            classes are others gets a new last layer, whose weights are
+            fresh.
         verify: Boolean, whether the files of a folder must be those that
             were written, by their SHA-256 in its `checksums.json`, if it has
-            that. For a folder only.
+            that. For a trained model only.
         **overrides: Arguments of the model's class that take the place of
             the preset's. Values of the preset that change nothing beside
             them are left out. For the name of a preset only.
 
     Returns:
-        The model. One from a folder has its `preprocessor` and `labels`.
+        The model. A trained one has its `preprocessor` and `labels`. No code
+        is taken from its folder.
 
     Raises:
-        ValueError: if there is neither a preset nor a folder of that name,
-            if a size is missing, if a folder is given with arguments, or if
-            its files are not those of one model, or have been changed.
+        ValueError: if there is neither a preset nor a model of that name,
+            if a size is missing, if a trained model is given with further
+            arguments, or if its files are not those of one model, or have
+            been changed.
 
     Example:
 
@@ -78,16 +84,23 @@ def from_preset(
     ...     "lin2017_yelp", vocabulary_size=50, num_classes=5, units=8)
     >>> model.name
     'lin2017_yelp'
+    >>> model = from_preset("snli_decomposable")
+    >>> pair = "A man sleeps.", "A person is awake."
+    >>> model.labels[model.predict([pair], verbose=0).argmax()]
+    'contradiction'
+    >>> from_preset("snli_decomposable", labels=["no", "yes"]).output_shape
+    (None, 2)
     """
     folder = find_model(name)
     if folder is not None:
-        given = (vocabulary_size, num_classes, preprocessor, labels)
+        given = (vocabulary_size, num_classes, preprocessor)
         if overrides or any(each is not None for each in given):
             raise ValueError(
-                "A model from a folder takes no arguments but its name. "
-                f"Received: more with the folder {folder}"
+                "A trained model takes no arguments but its name and "
+                f"`labels`. Received: more with the folder {folder}"
             )
-        return _from_folder(folder, verify)
+        model = _from_folder(folder, verify)
+        return model if labels is None else restarted(model, labels)
     preset = get_preset(str(name))
     if not verify:
         raise ValueError(
@@ -141,7 +154,7 @@ def _from_folder(folder, verify):
             f"{path} is not the configuration of a saved model, or not of the "
             f"files beside it: {' '.join(str(error).split())}"
         ) from error
-    load_weights(model, folder / WEIGHTS_FILE)
+    load_weights(model, folder)
     model.training_record = saved["training"]
     model.preprocessor = preprocessor
     return model

@@ -8,6 +8,7 @@ has the one that is best on its corpus in table 4, which table 3 repeats.
 import dataclasses
 
 from keras_selfattn.files import packaged_json
+from keras_selfattn.zoo.shipped import list_shipped
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,9 +50,22 @@ PRESETS = {
 }
 
 
-def list_presets():
-    """The names of the presets, one a row of a paper's table."""
-    return list(PRESETS)
+def list_presets(trained=False):
+    """The names that `from_preset` knows.
+
+    Args:
+        trained: Boolean, whether to list the trained models that ship,
+            rather than the presets without weights, one a row of a paper's
+            table.
+
+    Example:
+
+    >>> "lin2017_age" in list_presets()
+    True
+    >>> "snli_decomposable" in list_presets(trained=True)
+    True
+    """
+    return list_shipped() if trained else list(PRESETS)
 
 
 def get_preset(name):
@@ -59,6 +73,7 @@ def get_preset(name):
     if name not in PRESETS:
         raise ValueError(
             "There is neither a preset nor a folder of that name. Presets: "
-            f"{', '.join(PRESETS)}. Received: {name!r}"
+            f"{', '.join(PRESETS)}. Trained models: "
+            f"{', '.join(list_shipped())}. Received: {name!r}"
         )
     return PRESETS[name]

@@ -8,6 +8,8 @@ import numpy as np
 from keras import ops
 
 from keras_selfattn.files import write_bytes
+from keras_selfattn.models.packed_weights import PACKED_FILE
+from keras_selfattn.models.packed_weights import load_packed
 
 WEIGHTS_FILE = "model.weights.h5"
 
@@ -43,17 +45,32 @@ def _is_plain(path):
     )
 
 
-def load_weights(model, path):
-    """Load the weights of a model from its file.
+def load_weights(model, folder):
+    """Load the weights of a model from the file in its folder.
 
     Args:
         model: The model.
-        path: Path of the file.
+        folder: `pathlib.Path` of the folder.
 
     Raises:
         ValueError: if the file is not that of such a model, or a weight is
             not finite.
     """
+    path = folder / PACKED_FILE
+    if path.exists():
+        load_packed(model, path)
+    else:
+        path = folder / WEIGHTS_FILE
+        _load_keras_weights(model, path)
+    for weight in model.weights:
+        if not np.isfinite(ops.convert_to_numpy(weight)).all():
+            raise ValueError(
+                f"{path}: the weight {weight.path} holds values that are not "
+                "finite"
+            )
+
+
+def _load_keras_weights(model, path):
     try:
         # Keras warns where it leaves fresh weights in a layer.
         with warnings.catch_warnings():
@@ -65,9 +82,3 @@ def load_weights(model, path):
             f"{path} does not hold the weights of the model: "
             f"{' '.join(str(error).split())}"
         ) from error
-    for weight in model.weights:
-        if not np.isfinite(ops.convert_to_numpy(weight)).all():
-            raise ValueError(
-                f"{path}: the weight {weight.path} holds values that are not "
-                "finite"
-            )

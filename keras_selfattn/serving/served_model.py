@@ -6,8 +6,8 @@ import pathlib
 import tensorflow as tf
 
 from keras_selfattn.checksums import check_checksums
-from keras_selfattn.models.folders import find_saved_model
 from keras_selfattn.streams import several
+from keras_selfattn.zoo.folders import find_saved_model
 
 REQUIREMENTS = "requirements.json"
 

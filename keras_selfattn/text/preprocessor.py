@@ -224,6 +224,27 @@ class TextPreprocessor(keras.layers.Layer):
             )
         )
 
+    def extended(self, words):
+        """A preprocessor that knows further words, and gives the same ids.
+
+        Args:
+            words: Iterable of words. Those that are known change nothing; the
+                others get the ids behind the known ones, in their order.
+
+        Returns:
+            A new `TextPreprocessor`.
+
+        Example:
+
+        >>> preprocessor = TextPreprocessor(["a", "dog"])
+        >>> preprocessor.extended(["dog", "cat"]).get_vocabulary()
+        ['', '[UNK]', 'a', 'dog', 'cat']
+        """
+        first = 1 + self.num_oov_indices + self.prepend_null
+        known = self.get_vocabulary()[first:]
+        config = {**self.get_config(), "name": None}
+        return type(self)([*dict.fromkeys([*known, *words])], **config)
+
     def get_vocabulary(self):
         """The token of each id; `""` for padding, `"[UNK]"` for the oov ids."""
         self._check_vocabulary()

@@ -10,6 +10,7 @@ import numpy as np
 from keras_selfattn import models
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models import arguments
+from keras_selfattn.training import starting
 from keras_selfattn.training.averaging import EvaluateAverages
 from keras_selfattn.training.balancing import class_weights
 from keras_selfattn.training.building import check_model_arguments
@@ -34,6 +35,8 @@ def train(
     verbose="auto",
     keep_checkpoint=True,
     verify=True,
+    start=None,
+    freeze=(),
 ):
     """Train a preset's model on labeled texts, and keep the best on dev.
 
@@ -49,7 +52,7 @@ def train(
     was stopped and resumed ends with the weights of one that was not.
 
     Args:
-        preset: The name of a preset.
+        preset: The name of a preset, or `None` with `start`.
         train_texts: Re-iterable of `(text, label)`, the training texts.
         dev_texts: The same, the texts that choose the best epoch.
         folder: Path of the folder of the run.
@@ -64,8 +67,17 @@ def train(
         verbose: As in `fit` below.
         keep_checkpoint: Boolean, whether the `checkpoint/` of a finished run
             stays, so that it may go on with more epochs.
-        verify: Boolean, whether the files of a run that goes on must be those
-            that were written.
+        verify: Boolean, whether the files of a run that goes on, and of
+            `start`, must be those that were written.
+        start: The name of a trained model to start from, as
+            `keras_selfattn.models.from_preset` takes it, or `None`. The new
+            model has its weights and its words; words of the training texts
+            that it does not know come behind, with vectors predicted from
+            those around them. Where the labels are others, the last layer is
+            new. The training values are those that it was trained with.
+        freeze: Names of the groups of layers, of those that
+            `Classifier.parameter_counts` has, whose weights stay as those of
+            `start` are.
 
     Returns:
         The model of the best epoch, with its `training_record`.
@@ -78,15 +90,27 @@ def train(
         FloatingPointError: if the loss of an epoch is not finite. The best
             model of the epochs before stays in the folder.
     """
-    preset_values = models.get_preset(preset)
+    origin = None
+    if start is not None:
+        origin = starting.Start(start, preset, vectors, freeze, verify)
+        preset = origin.preset
+    elif freeze:
+        raise ValueError(
+            "`freeze` is for layers of the model that `start` names. "
+            f"Received: freeze={freeze!r} without it"
+        )
+    values = models.get_preset(preset)
+    if origin is not None:
+        values = origin.values(values)
     model_overrides = arguments.plain(model_overrides or {})
-    training = training_values(preset_values, training_overrides or {})
+    training = training_values(values, training_overrides or {})
     settings = {
         "preset": preset,
         "seed": seed,
         "vectors": None if vectors is None else str(vectors),
-        "model": {**preset_values.model, **model_overrides},
+        "model": {**values.model, **model_overrides},
         "training": training,
+        **({} if origin is None else origin.settings),
     }
     with folder_held(folder):
         return _train(
@@ -98,6 +122,7 @@ def train(
             verbose,
             keep_checkpoint,
             verify,
+            origin,
         )
 
 
@@ -110,13 +135,16 @@ def _train(
     verbose,
     keep_checkpoint,
     verify,
+    origin,
 ):
     if run.is_finished:
         return models.from_preset(run.folder, verify=verify)
     preset, seed, vectors, training = (
         run.settings[name] for name in ("preset", "seed", "vectors", "training")
     )
-    if model_overrides:
+    if origin is not None:
+        origin.check(model_overrides)
+    elif model_overrides:
         check_model_arguments(preset, model_overrides)
     with run.data_folder() as data:
         texts = prepare(
@@ -127,14 +155,18 @@ def _train(
             model_overrides,
             vectors=vectors,
             folder=data,
+            start=None if origin is None else origin.model,
         )
-        model = make_model(
-            preset,
-            training,
-            vectors=texts.vectors,
-            seed=seed,
-            **{**model_overrides, **texts.arguments},
-        )
+        if origin is None:
+            model = make_model(
+                preset,
+                training,
+                vectors=texts.vectors,
+                seed=seed,
+                **{**model_overrides, **texts.arguments},
+            )
+        else:
+            model = origin.make_model(texts, training, seed, model_overrides)
         # As large as the table that they are in now.
         texts.vectors = None
         texts.hand_to(model, run.settings)

@@ -78,6 +78,7 @@ def prepare(
     overrides,
     vectors=None,
     folder=None,
+    start=None,
 ):
     """Make labeled texts into what a preset's model learns from.
 
@@ -93,6 +94,7 @@ def prepare(
         vectors: Path of a file of word vectors in text format, or `None`.
         folder: `pathlib.Path` of a folder for the ids; with `None` they stay
             in memory.
+        start: A trained classifier whose words come first, or `None`.
 
     Returns:
         The `PreparedTexts`.
@@ -103,9 +105,16 @@ def prepare(
     """
     training = {**DEFAULTS, **training}
     model = {**get_preset(preset).model, **overrides}
-    preprocessor, found = make_preprocessor(
-        train_texts, training, vectors, model
-    )
+    if start is None:
+        preprocessor, found = make_preprocessor(
+            train_texts, training, vectors, model
+        )
+    else:
+        counts = _count_words(train_texts, start.preprocessor.lowercase)
+        preprocessor = start.preprocessor.extended(
+            _frequent(counts, training["min_count"])
+        )
+        found = None
     sizes = {"vocabulary_size": preprocessor.vocabulary_size()}
     characters = preprocessor.character_vocabulary_size()
     if characters is not None:
@@ -131,7 +140,7 @@ def prepare(
     )
     check_data(preset, train_data, dev_data)
     sizes["num_classes"] = len(train_data.label_names)
-    if training["induce_vectors"]:
+    if start is None and training["induce_vectors"]:
         found = induce_vectors(train_data, preprocessor, *found)
     return PreparedTexts(preprocessor, train_data, dev_data, found, sizes)
 
@@ -152,8 +161,7 @@ def make_preprocessor(texts, training, vectors, model):
             "`induce_vectors` takes a file of pretrained word vectors. "
             "Received: vectors=None"
         )
-    strings = (part for text, _ in texts for part in sides.sentences(text))
-    counts = count_words(strings, training["lowercase"])
+    counts = _count_words(texts, training["lowercase"])
     characters = None
     size = model.get("character_vocabulary_size")
     if size is not None:
@@ -166,8 +174,7 @@ def make_preprocessor(texts, training, vectors, model):
         characters = most_frequent_characters(counts, size - 2)
     min_count = training["min_count"]
     if vectors is None:
-        min_count = min_count or DEFAULTS["min_count"]
-        words = [word for word, count in counts.items() if count >= min_count]
+        words = _frequent(counts, min_count)
     else:
         words = list(counts)
         matrix, has_vector = load_word_vectors(vectors, words)
@@ -192,6 +199,16 @@ def make_preprocessor(texts, training, vectors, model):
         _last_rows(matrix, rows, size),
         _last_rows(has_vector, rows, size),
     )
+
+
+def _count_words(texts, lowercase):
+    strings = (part for text, _ in texts for part in sides.sentences(text))
+    return count_words(strings, lowercase)
+
+
+def _frequent(counts, min_count):
+    least = min_count or DEFAULTS["min_count"]
+    return [word for word, count in counts.items() if count >= least]
 
 
 def induce_vectors(data, preprocessor, vectors, found):

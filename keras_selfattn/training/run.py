@@ -21,7 +21,6 @@ from keras_selfattn.files import replaced_folder
 from keras_selfattn.files import restore_folder
 from keras_selfattn.files import write_text
 from keras_selfattn.leftovers import cleared
-from keras_selfattn.models.folders import MODEL_FOLDER
 from keras_selfattn.training.averaging import averaged_weights
 from keras_selfattn.training.ending import CHECKPOINT_FOLDER
 from keras_selfattn.training.ending import HISTORY_FILE
@@ -34,6 +33,7 @@ from keras_selfattn.training.settings import check_new
 from keras_selfattn.training.settings import check_settings
 from keras_selfattn.training.settings import write_settings
 from keras_selfattn.training.values import VALUES
+from keras_selfattn.zoo.folders import MODEL_FOLDER
 
 _STATE_FILE = "state.json"
 _VARIABLES_FILE = "variables.npz"

@@ -19,7 +19,6 @@ from keras_selfattn.first_use import import_extra
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models.arguments import applying
 from keras_selfattn.models.arguments import plain
-from keras_selfattn.models.folders import MODEL_FOLDER
 from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.training.run import write_run_checksums
 from keras_selfattn.tuning import oracles
@@ -30,6 +29,7 @@ from keras_selfattn.tuning.picture import draw
 from keras_selfattn.tuning.progress import Progress
 from keras_selfattn.tuning.tuners import TUNERS
 from keras_selfattn.tuning.tuners import role
+from keras_selfattn.zoo.folders import MODEL_FOLDER
 
 SEARCH_FILE = "search.json"
 TRIALS_FOLDER = "trials"

@@ -5,13 +5,14 @@ import pathlib
 import tensorflow as tf
 
 from keras_selfattn import models
-from keras_selfattn.models.folders import find_model
 from keras_selfattn.serving import warmup
 from keras_selfattn.serving.checks import check_model
 from keras_selfattn.serving.endpoints import endpoints
 from keras_selfattn.serving.endpoints import input_names
 from keras_selfattn.serving.served_model import load_savedmodel
 from keras_selfattn.serving.tensorflow_process import is_at_hand
+from keras_selfattn.zoo import hub
+from keras_selfattn.zoo.folders import find_model
 
 
 class Servable:
@@ -62,16 +63,17 @@ def load(path, verify=True):
 
     Args:
         path: Path of a SavedModel's version, of a folder of such versions, of
-            which the newest is taken, or of a run or a model. The folder's
-            name is the model's; a run has version 1.
+            which the newest is taken, or of a run or a model, or the name of
+            one, as in `keras_selfattn.models.from_preset`. The folder's name
+            is the model's; a run has version 1.
         verify: Boolean, whether files must be those that were written.
 
     Raises:
         ValueError: if there is no model, or it can't be served.
     """
-    path = pathlib.Path(path)
-    load_one = _run if find_model(path) else _saved_model
-    return load_one(path, verify)
+    if find_model(path) is None:
+        return _saved_model(pathlib.Path(path), verify)
+    return _run(path, verify)
 
 
 def _saved_model(path, verify):
@@ -100,9 +102,11 @@ def _run(path, verify):
         name: _concrete(function, names)
         for name, function in endpoints(model).items()
     }
-    return Servable(
-        path.resolve().name, 1, names, signatures, [*map(str, model.labels)]
-    )
+    name = pathlib.Path(path).resolve().name
+    if hub.is_on_hub(path):
+        name, _ = hub.parse(path)
+        name = name.partition("/")[2]
+    return Servable(name, 1, names, signatures, [*map(str, model.labels)])
 
 
 def _concrete(function, names):

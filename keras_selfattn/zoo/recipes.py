@@ -3,7 +3,7 @@
     keras-selfattn train --recipe NAME DATA --dev DATA --vectors FILE \\
         --output FOLDER
 
-The trained folders are not shipped: the command is. `zoo.json` has the
+The trained folders are not shipped: the command is. `recipes.json` has the
 recipes. `own_texts` and `own_pairs` are for anyone's texts, few or many, and
 `train` takes one of them where it is told none. The others are for published
 corpora: that of decomposable attention draws the vectors of unknown words as
@@ -43,7 +43,7 @@ class Recipe:
 
 
 def _read():
-    file = packaged_json(__package__, "zoo.json")
+    file = packaged_json(__package__, "recipes.json")
     for name, values in file["recipes"].items():
         corpus = values.pop("corpus", None)
         yield name, Recipe(**values, **file["corpora"].get(corpus, {}))

@@ -2,18 +2,30 @@
 
 import pathlib
 
+from keras_selfattn.zoo import hub
+from keras_selfattn.zoo.shipped import find_shipped
+
 # Where the folder of a training run holds its model.
 MODEL_FOLDER = "model"
 CONFIG_FILE = "config.json"
+CARD_FILE = "README.md"
 SAVED_MODEL_FILE = "saved_model.pb"
 
 
-def find_model(folder):
-    """The path of the model in a folder, its own or a run's, or `None`."""
-    for path in (pathlib.Path(folder, MODEL_FOLDER), pathlib.Path(folder)):
+def find_model(name):
+    """The path of a model's folder, or `None` where there is none.
+
+    Args:
+        name: Path of the folder of a model or of a run, the name of a model
+            that ships, or `hf://user/name` for one of the Hub, which is then
+            downloaded.
+    """
+    if hub.is_on_hub(name):
+        return hub.download(name)
+    for path in (pathlib.Path(name, MODEL_FOLDER), pathlib.Path(name)):
         if (path / CONFIG_FILE).is_file():
             return path
-    return None
+    return find_shipped(str(name))
 
 
 def find_saved_model(folder):

@@ -13,6 +13,11 @@ def test_the_recipes_there_are():
     assert zoo.list_recipes() == [
         "own_texts",
         "own_pairs",
+        "snli_decomposable",
+        "snli_structured",
+        "snli_generalized",
+        "nli_decomposable",
+        "reviews_structured",
         "decomposable_snli_part",
         "structured_snli_part",
         "generalized_snli_part",

@@ -1,0 +1,84 @@
+"""Weights in a quarter of the bits: what a model that ships is stored as.
+
+Matrices are whole numbers of 8 bits, with a scale for each unit, or for each
+word of a table; all other weights are float16. Loaded, they are the float32
+numbers that they stand for.
+"""
+
+import io
+
+import numpy as np
+from keras import ops
+
+from keras_selfattn.files import write_bytes
+from keras_selfattn.layers import WordEmbedding
+
+PACKED_FILE = "weights.npz"
+
+_SCALE = "scale"
+
+
+def save_packed(model, path):
+    """Write the weights of a model to a packed file.
+
+    Args:
+        model: A classifier.
+        path: Path of the file.
+
+    Raises:
+        ValueError: if a weight is too large for float16.
+    """
+    arrays = {}
+    for name, layer, weight in _weights(model):
+        array = ops.convert_to_numpy(weight).astype("float32")
+        if array.ndim > 1 and "bias" not in weight.name:
+            axis = -1 if isinstance(layer, WordEmbedding) else -2
+            scale = np.abs(array).max(axis=axis, keepdims=True) / 127
+            scale = np.maximum(scale, np.float32(1e-30))
+            arrays[name] = np.round(array / scale).astype("int8")
+            arrays[f"{name}/{_SCALE}"] = scale
+            continue
+        if np.abs(array).max(initial=0.0) > np.finfo("float16").max:
+            raise ValueError(
+                f"The weight {weight.path} is too large for half precision"
+            )
+        arrays[name] = array.astype("float16")
+    memory = io.BytesIO()
+    np.savez_compressed(memory, **arrays)
+    write_bytes(path, memory.getbuffer())
+
+
+def load_packed(model, path):
+    """Give a model the weights of a packed file.
+
+    Args:
+        model: A classifier.
+        path: `pathlib.Path` of the file.
+
+    Raises:
+        ValueError: if the file is not that of such a model.
+    """
+    try:
+        # NumPy leaves a damaged file open.
+        memory = io.BytesIO(path.read_bytes())
+        with np.load(memory, allow_pickle=False) as file:
+            arrays = dict(file)
+        for name, _, weight in _weights(model):
+            array = arrays.pop(name).astype("float32")
+            scale = arrays.pop(f"{name}/{_SCALE}", None)
+            weight.assign(array if scale is None else array * scale)
+        if arrays:
+            raise ValueError(f"more weights than the model has: {[*arrays]}")
+    # What NumPy makes of a damaged file may be any error.
+    except Exception as error:
+        raise ValueError(
+            f"{path} does not hold the weights of the model: "
+            f"{' '.join(str(error).split())}"
+        ) from error
+
+
+def _weights(model):
+    """Each weight with its layer, and a name that tells it from the others."""
+    for layer in model.layers:
+        for number, weight in enumerate(layer.weights):
+            yield f"{layer.name}/{number}", layer, weight

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+
+from keras_selfattn import models
+from keras_selfattn.models.restarting import restarted
+from tests.tiny_classifier import tiny_classifier
+
+TEXTS = ["Good food.", "Bad."]
+
+
+@pytest.fixture
+def model():
+    return tiny_classifier()
+
+
+def weights(model, but=()):
+    return {
+        layer.name: layer.get_weights()
+        for layer in model.layers
+        if layer.name not in but
+    }
+
+
+def assert_equal(first, second):
+    assert first.keys() == second.keys()
+    for name, arrays in first.items():
+        for one, other in zip(arrays, second[name], strict=True):
+            np.testing.assert_array_equal(one, other, err_msg=name)
+
+
+def test_other_labels_have_a_last_layer_of_their_own(model, tmp_path):
+    model.save_to_preset(tmp_path / "model")
+    other = models.from_preset(tmp_path / "model", labels=["no", "yes"])
+    assert other.labels == ["no", "yes"]
+    assert other.output_shape == (None, 2)
+    assert other.preprocessor.get_vocabulary() == (
+        model.preprocessor.get_vocabulary()
+    )
+    last = ("probabilities",)
+    assert_equal(weights(model, last), weights(other, last))
+
+
+def test_the_same_labels_keep_it(model, tmp_path):
+    model.save_to_preset(tmp_path / "model")
+    same = models.from_preset(tmp_path / "model", labels=model.labels)
+    assert_equal(weights(model), weights(same))
+
+
+def test_nothing_else_is_taken_with_a_trained_model(model, tmp_path):
+    model.save_to_preset(tmp_path / "model")
+    with pytest.raises(ValueError, match="no arguments but its name and"):
+        models.from_preset(tmp_path / "model", labels=["a", "b"], units=3)
+
+
+def test_new_words_come_behind_the_known_ones(model):
+    preprocessor = model.preprocessor.extended(["zebra", "good"])
+    other = restarted(model, model.labels, preprocessor)
+    before = model.get_layer("word_vectors").get_weights()[0]
+    after = other.get_layer("word_vectors").get_weights()[0]
+    assert len(after) == len(before) + 1
+    np.testing.assert_array_equal(after[:-1], before)
+    assert np.abs(after[-1]).max() > 0
+    np.testing.assert_array_equal(
+        other.predict(TEXTS, verbose=0), model.predict(TEXTS, verbose=0)
+    )
+
+
+def test_arguments_without_weights_may_change(model):
+    other = restarted(model, model.labels, dropout=0.3)
+    assert other.get_config()["dropout"] == 0.3
+    for one, same in zip(model.weights, other.weights, strict=True):
+        np.testing.assert_array_equal(one.numpy(), same.numpy())
+
+
+def test_arguments_of_other_shapes_are_refused(model):
+    with pytest.raises(ValueError, match="same shapes.*with units"):
+        restarted(model, model.labels, units=9)

@@ -1,0 +1,239 @@
+"""Models on the Hub, against a server on this machine."""
+
+import importlib
+import json
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+
+from keras_selfattn import cli
+from keras_selfattn import models
+from keras_selfattn import zoo
+from keras_selfattn.zoo import hub
+from tests.tiny_classifier import tiny_classifier
+from tests.zoo import hub_server
+
+NAME = "hf://anna/reviews"
+TEXTS = ["Good food.", "Bad."]
+
+
+@pytest.fixture(scope="module")
+def server():
+    # It reads its settings when it is imported.
+    def forget():
+        for name in list(sys.modules):
+            if name.partition(".")[0] == "huggingface_hub":
+                del sys.modules[name]
+
+    with hub_server.running() as running, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_ENDPOINT", running.url)
+        patch.setenv("HF_TOKEN", "hf_anna")
+        patch.setenv("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+        patch.setenv("HF_HUB_DISABLE_XET", "1")
+        patch.setenv("NO_PROXY", "127.0.0.1")
+        forget()
+        yield running
+        forget()
+
+
+@pytest.fixture
+def empty(server, tmp_path, monkeypatch):
+    """The server without any model, and nothing downloaded before."""
+    server.commits.clear()
+    server.requests.clear()
+    server.cut.clear()
+    constants = importlib.import_module("huggingface_hub.constants")
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    download = importlib.import_module("huggingface_hub.file_download")
+    monkeypatch.setattr(download.time, "sleep", lambda seconds: None)
+    return server
+
+
+@pytest.fixture(scope="module")
+def model():
+    return tiny_classifier()
+
+
+@pytest.fixture
+def pushed(empty, model):
+    """The server with one model, and the name of its commit."""
+    return empty, zoo.push_to_hub(model, NAME)
+
+
+def test_a_pushed_model_answers_as_the_one_it_was(pushed, model):
+    _, name = pushed
+    assert name.startswith(f"{NAME}@")
+    for each in (NAME, name):
+        loaded = models.from_preset(each)
+        assert loaded.labels == model.labels
+        np.testing.assert_array_equal(
+            loaded.predict(TEXTS, verbose=0), model.predict(TEXTS, verbose=0)
+        )
+
+
+def test_the_hub_reads_the_head_of_the_card(pushed):
+    server, _ = pushed
+    (files,) = server.commits["anna/reviews"]
+    head, _, text = (
+        files["README.md"].decode().partition("---\n")[2].partition("---\n")
+    )
+    values = {
+        line.partition(": ")[0]: json.loads(line.partition(": ")[2])
+        for line in head.splitlines()
+    }
+    assert values == {
+        "library_name": "keras_selfattn",
+        "pipeline_tag": "text-classification",
+        "tags": ["keras", "keras_selfattn", "SentenceClassifier"],
+    }
+    assert text.strip()
+    assert {"config.json", "vocabulary.txt", "checksums.json"} <= set(files)
+
+
+def test_a_folder_goes_with_its_card(empty, model, tmp_path):
+    model.save_to_preset(tmp_path / "model")
+    (tmp_path / "model" / "README.md").write_text("# Ours\n")
+    assert cli.main(["push", str(tmp_path / "model"), NAME]) == 0
+    (files,) = empty.commits["anna/reviews"]
+    assert files["README.md"].decode().endswith("---\n\n# Ours\n")
+    # The card has changed since the sums were written.
+    models.from_preset(NAME)
+    assert (tmp_path / "model" / "README.md").read_text() == "# Ours\n"
+
+
+def test_a_second_upload_leaves_nothing_of_the_first(pushed, model):
+    server, name = pushed
+    server.commits["anna/reviews"][-1]["old.txt"] = b"old"
+    changed = tiny_classifier(labels=("no", "yes"))
+    zoo.push_to_hub(changed, NAME)
+    assert "old.txt" not in server.commits["anna/reviews"][-1]
+    assert models.from_preset(NAME).labels == ["no", "yes"]
+    # A revision stays what it was.
+    assert models.from_preset(name).labels == model.labels
+
+
+def test_a_revision_is_asked_for_once(pushed):
+    server, name = pushed
+    models.from_preset(name)
+    server.requests.clear()
+    models.from_preset(name)
+    assert server.requests == []
+
+
+def test_all_files_are_of_one_commit(pushed):
+    server, name = pushed
+    server.requests.clear()
+    models.from_preset(NAME)
+    revisions = {path.split("/")[4] for _, path in server.requests}
+    assert revisions == {"main", name.partition("@")[2]}
+    assert all(
+        path.endswith("checksums.json")
+        for _, path in server.requests
+        if "/main/" in path
+    )
+
+
+def test_only_named_files_come_down(pushed):
+    server, _ = pushed
+    server.commits["anna/reviews"][-1]["model.py"] = b"raise SystemExit"
+    folder = hub.download(NAME)
+    assert not (folder / "model.py").exists()
+    assert not any("model.py" in path for _, path in server.requests)
+
+
+def test_an_interrupted_download_goes_on(pushed, model):
+    server, _ = pushed
+    server.cut["model.weights.h5"] = [1000, 3000]
+    loaded = models.from_preset(NAME)
+    assert server.cut["model.weights.h5"] == []
+    np.testing.assert_array_equal(
+        loaded.predict(TEXTS, verbose=0), model.predict(TEXTS, verbose=0)
+    )
+
+
+def test_a_download_that_does_not_end_is_said(pushed):
+    server, _ = pushed
+    server.cut["model.weights.h5"] = [1000] + [0] * 20
+    with pytest.raises(ValueError, match=r"weights\.h5 of hf://.* not down"):
+        models.from_preset(NAME)
+    server.cut.clear()
+    # What came is not taken for the file.
+    models.from_preset(NAME)
+
+
+def test_a_changed_file_is_named(pushed):
+    server, _ = pushed
+    files = server.commits["anna/reviews"][-1]
+    files["vocabulary.txt"] = files["vocabulary.txt"].replace(b"bad", b"bat")
+    with pytest.raises(ValueError, match=r"vocabulary\.txt is not the file"):
+        models.from_preset(NAME)
+
+
+def test_a_missing_file_is_named(pushed):
+    server, _ = pushed
+    del server.commits["anna/reviews"][-1]["config.json"]
+    with pytest.raises(ValueError, match=r"has no file config\.json"):
+        models.from_preset(NAME)
+
+
+def test_no_file_outside_is_asked_for(pushed):
+    server, _ = pushed
+    files = server.commits["anna/reviews"][-1]
+    files["checksums.json"] = b'{"sha256": {"../../token": "0"}}'
+    with pytest.raises(ValueError, match="not in the folder"):
+        models.from_preset(NAME)
+    assert not any("token" in path for _, path in server.requests)
+
+
+@pytest.mark.parametrize(
+    "name, message",
+    [
+        ("hf://anna/other", "There is no model hf://anna/other"),
+        (f"{NAME}@v2", "has no revision 'v2'"),
+        ("hf://reviews", "must be hf://user/name"),
+        ("hf://anna/reviews/x", "must be hf://user/name"),
+    ],
+)
+def test_what_is_not_there_is_one_line(pushed, capsys, name, message):
+    assert cli.main(["predict", name, "Good."]) == 2
+    assert message in capsys.readouterr().err
+    assert len(capsys.readouterr().err.splitlines()) <= 1
+
+
+def test_a_server_out_of_reach_is_said(pushed, tmp_path, monkeypatch):
+    constants = sys.modules["huggingface_hub.constants"]
+    template = "http://127.0.0.1:1/{repo_id}/resolve/{revision}/{filename}"
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+    with pytest.raises(ValueError, match="can't be downloaded"):
+        models.from_preset(NAME)
+
+
+def test_what_was_downloaded_needs_no_server(pushed, monkeypatch):
+    models.from_preset(NAME)
+    constants = sys.modules["huggingface_hub.constants"]
+    template = "http://127.0.0.1:1/{repo_id}/resolve/{revision}/{filename}"
+    monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+    models.from_preset(NAME)
+
+
+def test_a_model_of_the_hub_is_exported_and_predicts(pushed, tmp_path, capsys):
+    assert cli.main(["predict", NAME, "Good food."]) == 0
+    assert "gütig" in json.loads(capsys.readouterr().out)["probabilities"]
+    assert cli.main(["export", NAME, str(tmp_path / "served")]) == 0
+    extra = pathlib.Path(tmp_path, "served", "1", "assets.extra")
+    card = (extra / "model_card.md").read_text(encoding="utf-8")
+    assert "library_name" in card
+
+
+def test_what_cannot_be_pushed(empty, model, tmp_path):
+    with pytest.raises(ValueError, match="with a revision"):
+        zoo.push_to_hub(model, f"{NAME}@v2")
+    with pytest.raises(ValueError, match="no trained model at"):
+        zoo.push_to_hub(tmp_path / "none", NAME)
+    model.save_to_preset(tmp_path / "model")
+    (tmp_path / "model" / "vocabulary.txt").write_text("other\n")
+    with pytest.raises(ValueError, match=r"vocabulary\.txt is not the file"):
+        zoo.push_to_hub(tmp_path / "model", NAME)
+    assert empty.commits == {}
