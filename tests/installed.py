@@ -17,6 +17,7 @@ import tempfile
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
 COMMANDS = (
+    "predict snli_decomposable --pair Sleeping. Awake.",
     "train reviews.csv --dev-fraction 0.2 --text review --label stars "
     "--preset lin2017_cnn_max_yelp --set units=32 --set hidden_units=32 "
     "--epochs 1 --output runs/reviews",

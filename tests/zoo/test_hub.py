@@ -227,6 +227,13 @@ def test_a_model_of_the_hub_is_exported_and_predicts(pushed, tmp_path, capsys):
     assert "library_name" in card
 
 
+def test_without_its_package_it_says_what_installs_it(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    for arguments in (["predict", NAME, "Good."], ["push", NAME, NAME]):
+        assert cli.main(arguments) == 2
+        assert 'pip install "keras_selfattn[hub]"' in capsys.readouterr().err
+
+
 def test_what_cannot_be_pushed(empty, model, tmp_path):
     with pytest.raises(ValueError, match="with a revision"):
         zoo.push_to_hub(model, f"{NAME}@v2")
