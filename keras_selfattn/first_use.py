@@ -1,9 +1,18 @@
 """What is imported when it is first used, or only where it is installed."""
 
+import contextlib
 import importlib
+import os
 import pathlib
 import pkgutil
 import sys
+
+# In the environment of the processes that do a command's work.
+OF_COMMAND = "KERAS_SELFATTN_COMMAND"
+
+# TensorFlow and Keras import them where they are installed, for what no command
+# asks of Keras. That is half of the time that both take.
+_UNUSED = ("jax", "matplotlib", "pandas", "sklearn")
 
 
 def at_first_use(package, names=()):
@@ -68,11 +77,37 @@ def import_extra(module, what, package, extra):
 def is_command_line():
     """Whether this process is `keras-selfattn` or `python -m keras_selfattn`.
 
-    A user's own `python -m` is none.
+    A user's own `python -m` is none; a process with the variable `OF_COMMAND`
+    in its environment is.
     """
+    if OF_COMMAND in os.environ:
+        return True
     program = pathlib.Path(sys.argv[0]).name
     # While a module is looked for, `sys.argv` doesn't have its name yet.
     started = sys.orig_argv[-len(sys.argv) - 1 :][:2]
     return program in ("keras-selfattn", "keras-selfattn.exe") or (
         started == ["-m", "keras_selfattn"]
     )
+
+
+@contextlib.contextmanager
+def without_unused(backend):
+    """Within the block, what Keras would import for nothing is hidden.
+
+    Args:
+        backend: The name of Keras's backend. On others than TensorFlow
+            nothing is hidden.
+    """
+    hidden = _UNUSED if backend == "tensorflow" else ()
+
+    class Finder:
+        @staticmethod
+        def find_spec(name, path=None, target=None):
+            if name.partition(".")[0] in hidden:
+                raise ModuleNotFoundError(f"{name} is not needed", name=name)
+
+    sys.meta_path.insert(0, Finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(Finder)

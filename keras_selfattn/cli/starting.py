@@ -9,10 +9,7 @@ import os
 import sys
 
 from keras_selfattn.first_use import is_command_line
-
-# TensorFlow and Keras import them where they are installed, for what no command
-# asks of Keras. That is a third of the time that both take.
-_UNUSED = ("jax", "matplotlib", "pandas", "sklearn")
+from keras_selfattn.first_use import without_unused
 
 
 def start_keras():
@@ -32,26 +29,8 @@ def start_keras():
         )
     if is_command_line() and "tensorflow" not in sys.modules:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-        hidden = _UNUSED if backend == "tensorflow" else ()
-        with _standard_error_held_back(), _hidden(hidden):
+        with _standard_error_held_back(), without_unused(backend):
             import tensorflow  # noqa: F401
-
-
-@contextlib.contextmanager
-def _hidden(packages):
-    """Within the block, some packages are as if they were not installed."""
-
-    class Finder:
-        @staticmethod
-        def find_spec(name, path=None, target=None):
-            if name.partition(".")[0] in packages:
-                raise ModuleNotFoundError(f"{name} is not needed", name=name)
-
-    sys.meta_path.insert(0, Finder)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(Finder)
 
 
 @contextlib.contextmanager

@@ -33,7 +33,7 @@ _OBJECT_BYTES = 80 << 20
 
 
 @contextlib.contextmanager
-def session(cores, address):
+def session(cores, address, variables):
     """Ray while the block runs.
 
     A session that the process has begun itself is used and left as it is.
@@ -42,26 +42,29 @@ def session(cores, address):
         cores: Integer, how many workers run at a time without an address, or
             `None` for as many as this machine has cores.
         address: Address of a cluster, or `None` for this machine alone.
+        variables: Dictionary of environment variables of the workers.
 
     Yields:
-        The module `ray`.
+        The module `ray`, and a dictionary of the options of workers.
 
     Raises:
         ImportError: if Ray is not installed.
         ValueError: if no cluster answers at the address, or Ray would listen
             on another address than the loopback.
     """
-    with _environment(is_local=address is None), _without_warnings():
+    with _environment(address is None, variables), _without_warnings():
         ray = import_extra("ray", "Encoding by workers", "Ray", "cluster")
-        if address is None and ray.is_initialized():
-            yield ray
-            return
-        if address is None:
-            begun = _on_this_machine(ray, cores)
+        options = {"runtime_env": {"env_vars": variables}}
+        if address is not None:
+            with _on_a_cluster(ray, address):
+                yield ray, options
+        elif ray.is_initialized():
+            yield ray, options
         else:
-            begun = _on_a_cluster(ray, address)
-        with begun:
-            yield ray
+            # Its processes have the variables of this one, and those that Ray
+            # has ready at its start will do.
+            with _on_this_machine(ray, cores):
+                yield ray, {}
 
 
 @contextlib.contextmanager
@@ -156,9 +159,10 @@ def _temporary_folder():
 
 
 @contextlib.contextmanager
-def _environment(is_local):
+def _environment(is_local, variables):
     """Environment variables that Ray reads, and hands on to its processes."""
     before = dict(os.environ)
+    os.environ.update(variables)
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     if is_local:
         # The same in the processes that it starts.
@@ -169,8 +173,9 @@ def _environment(is_local):
         yield
     finally:
         for name in [*os.environ]:
+            is_ours = name in variables or name.startswith("RAY_")
             # It reads the token once a process, for all of its sessions.
-            if name.startswith("RAY_") and not name.startswith(_TOKENS):
+            if is_ours and not name.startswith(_TOKENS):
                 del os.environ[name]
         os.environ.update(before)
 

@@ -115,7 +115,14 @@ def encode_files(
         "text_pair": text_pair,
         "delimiter": delimiter,
     }
-    work = Work(os.path.abspath(model), _checksum(model), give, verify, reading)
+    folder = _folder(model)
+    work = Work(
+        os.path.abspath(folder),
+        folder_checksum(folder),
+        give,
+        verify,
+        reading,
+    )
     output = pathlib.Path(output)
     output.mkdir(parents=True, exist_ok=True)
     with folder_held(output):
@@ -169,8 +176,8 @@ def _alone(work, shards, progress):
             yield shard, error
 
 
-def _checksum(model):
+def _folder(model):
     folder = find_model(model) or find_saved_model(model)
     if folder is None:
         raise ValueError(f"There is no model in the folder {model}")
-    return folder_checksum(folder)
+    return folder

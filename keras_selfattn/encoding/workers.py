@@ -9,11 +9,14 @@ import collections
 import os
 
 from keras_selfattn.encoding import ray_sessions
+from keras_selfattn.first_use import OF_COMMAND
+from keras_selfattn.first_use import without_unused
 
 # So often a file may see its worker die: it may be the one that kills it.
 _DEATHS = 5
 _SECONDS = 1.0
-_ONE_CORE = {
+_VARIABLES = {
+    OF_COMMAND: "1",
     "OMP_NUM_THREADS": "1",
     "TF_NUM_INTRAOP_THREADS": "1",
     "TF_NUM_INTEROP_THREADS": "1",
@@ -37,7 +40,8 @@ class Worker:
         """What was found in a file, or its `ValueError`."""
         self._rows = 0
         if self._encoder is None:
-            self._encoder = self._work.encoder()
+            with without_unused(os.environ["KERAS_BACKEND"]):
+                self._encoder = self._work.encoder()
         try:
             return self._work.run(shard, self._encoder, self._count)
         except ValueError as error:
@@ -70,7 +74,9 @@ def run_workers(work, shards, progress, count, address):
         ValueError: if there are fewer cores than workers.
         ChildProcessError: if workers died again and again at one file.
     """
-    with ray_sessions.session(count, address) as ray:
+    backend = os.environ.get("KERAS_BACKEND") or "tensorflow"
+    variables = {**_VARIABLES, "KERAS_BACKEND": backend}
+    with ray_sessions.session(count, address, variables) as (ray, options):
         cores = int(ray.cluster_resources().get("CPU", 0))
         count = count or cores
         if count > cores:
@@ -78,14 +84,13 @@ def run_workers(work, shards, progress, count, address):
                 f"`workers` must be at most the {cores} cores that there are. "
                 f"Received: workers={count}"
             )
-        backend = os.environ.get("KERAS_BACKEND", "tensorflow")
         start = ray.remote(Worker).options(
             num_cpus=1,
             max_restarts=-1,
             max_task_retries=_DEATHS,
             # The second thread tells how far the first one is.
             max_concurrency=2,
-            runtime_env={"env_vars": {**_ONE_CORE, "KERAS_BACKEND": backend}},
+            **options,
         )
         team = [
             _Member(ray, start.remote(work))

@@ -18,7 +18,7 @@ def test_ray_is_an_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with (
         pytest.raises(ImportError, match=r'pip install "keras_selfattn\[clus'),
-        ray_sessions.session(1, None),
+        ray_sessions.session(1, None, {}),
     ):
         pass
 
@@ -29,7 +29,7 @@ def test_no_cluster():
         address = f"127.0.0.1:{server.getsockname()[1]}"
     with (
         pytest.raises(ValueError, match=f"no Ray cluster at {address}: .*ref"),
-        ray_sessions.session(None, address),
+        ray_sessions.session(None, address, {}),
     ):
         pass
 
@@ -40,7 +40,8 @@ def test_variables_are_those_of_before(monkeypatch):
     # As the process has it afterwards.
     monkeypatch.setenv("RAY_AUTH_TOKEN", "given")
     before = dict(os.environ)
-    with ray_sessions._environment(is_local=True):
+    with ray_sessions._environment(True, {"OF_WORKERS": "1"}):
+        assert os.environ["OF_WORKERS"] == "1"
         assert os.environ["RAY_AUTH_MODE"] == "disabled"
         assert os.environ["RAY_AUTH_TOKEN"] == "given"
         assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
@@ -48,14 +49,14 @@ def test_variables_are_those_of_before(monkeypatch):
         os.environ["RAY_CLIENT_MODE"] = "0"
     assert dict(os.environ) == before
     monkeypatch.delenv("RAY_AUTH_TOKEN")
-    with ray_sessions._environment(is_local=False):
+    with ray_sessions._environment(False, {"OF_WORKERS": "1"}):
         assert "RAY_AUTH_TOKEN" not in os.environ
         assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
-    with ray_sessions._environment(is_local=True):
+    with ray_sessions._environment(True, {"OF_WORKERS": "1"}):
         token = os.environ["RAY_AUTH_TOKEN"]
         assert len(token) == 64
     # Ray knows it by heart now, and so a second session has the same.
-    with ray_sessions._environment(is_local=True):
+    with ray_sessions._environment(True, {"OF_WORKERS": "1"}):
         assert os.environ["RAY_AUTH_TOKEN"] == token
 
 
