@@ -118,6 +118,10 @@ class AuthorProfiling(CheckedTexts):
             yield author, None if label == _UNKNOWN[self.label] else label
 
 
+class _Declaration(Exception):
+    """A document type is declared."""
+
+
 def _documents(path):
     """The documents of a file, each with the number of its line."""
     size = path.stat().st_size
@@ -129,12 +133,7 @@ def _documents(path):
 
     def refuse(*declaration):
         # Entities are declared there: of other files, or that grow.
-        raise line_error(
-            path,
-            parser.CurrentLineNumber,
-            "no document type declaration",
-            "one",
-        )
+        raise _Declaration
 
     def start(name, attributes):
         nonlocal parts
@@ -164,6 +163,18 @@ def _documents(path):
             error.lineno,
             "well-formed XML",
             expat.errors.messages[error.code],
+        ) from error
+    except _Declaration:
+        raise line_error(
+            path,
+            parser.CurrentLineNumber,
+            "no document type declaration",
+            "one",
+        ) from None
+    # Of encodings that expat asks Python for.
+    except (LookupError, ValueError) as error:
+        raise line_error(
+            path, 1, "an encoding that can be read", str(error)
         ) from error
     if not documents:
         raise line_error(path, 1, "at least one document", "none")

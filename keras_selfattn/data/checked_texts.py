@@ -190,7 +190,10 @@ class CheckedTexts:
                 report.check(self.max_bad_rate)
         report.check(self.max_bad_rate)
         if report.counts.total() == report.rows:
-            raise ValueError(f"No row is left to use of {report}")
+            message, *_ = report.first.values()
+            raise ValueError(
+                f"No row is left to use of {report}; the first: {message}"
+            )
 
     def __iter__(self):
         for row in self.rows():

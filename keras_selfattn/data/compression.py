@@ -49,6 +49,10 @@ def opener(suffix):
     return _Zstandard, (EOFError, zstandard.ZstdError)
 
 
+# Of compressed bytes: each may stand for 32 KiB.
+_PART = 1 << 12
+
+
 class _Zstandard(io.RawIOBase):
     """A file of one or more frames; one that is cut short is an error."""
 
@@ -57,7 +61,8 @@ class _Zstandard(io.RawIOBase):
         self._file = file
         self._frame = None
         self._compressed = b""
-        self._rest = b""
+        # Cut without a copy: it may be long.
+        self._rest = memoryview(b"")
 
     def readable(self):
         return True
@@ -75,7 +80,7 @@ class _Zstandard(io.RawIOBase):
     def _next_part(self):
         import zstandard
 
-        compressed = self._compressed or self._file.read(1 << 17)
+        compressed = self._compressed or self._file.read(_PART)
         self._compressed = b""
         if not compressed:
             if self._frame is not None:
@@ -83,7 +88,7 @@ class _Zstandard(io.RawIOBase):
             return False
         if self._frame is None:
             self._frame = zstandard.ZstdDecompressor().decompressobj()
-        self._rest = self._frame.decompress(compressed)
+        self._rest = memoryview(self._frame.decompress(compressed))
         if self._frame.eof:
             self._compressed = self._frame.unused_data
             self._frame = None

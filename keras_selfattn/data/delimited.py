@@ -11,7 +11,8 @@ from keras_selfattn.data.text_lines import read_text_lines
 from keras_selfattn.data.values import cell
 
 _DELIMITERS = (",", ";", "\t", "|")
-_LONGEST_CELL = 2**31 - 1
+# In characters. Of a stray quote the cell holds all that follows.
+_LONGEST_CELL = 1 << 28
 
 
 def check_delimiter(delimiter):

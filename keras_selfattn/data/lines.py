@@ -1,24 +1,25 @@
 """Lines of plain and compressed files, and errors that name the line."""
 
 import contextlib
+import errno
 import io
 import pathlib
 import zipfile
-import zlib
 
+from keras_selfattn.controls import one_line
 from keras_selfattn.data import compression
 from keras_selfattn.data import pipes
 
 _BUFFER = 1 << 20
+# In bytes. A few kilobytes of a compressed file may stand for more than the
+# memory holds.
+_LONGEST_LINE = 1 << 28
 _LONGEST_SHOWN = 300
 _TEXT_SUFFIXES = (".txt", ".vec")
-_ARCHIVE_DAMAGE = (
-    EOFError,
-    zlib.error,
-    zipfile.BadZipFile,
-    # What zipfile raises for encrypted and exotic archives.
-    RuntimeError,
-)
+# Of damaged archives zipfile and what it reads with have errors of all kinds,
+# and so has the system, which is asked for places before a file's beginning.
+_ARCHIVE_DAMAGE = (Exception,)
+_NOT_THERE = (None, errno.EINVAL)
 
 
 def read_lines(path, member=None):
@@ -35,24 +36,33 @@ def read_lines(path, member=None):
         texts may hold the other characters that `str.splitlines` splits at.
 
     Raises:
-        ValueError: if the compressed file is damaged or cut short, or the
-            archive doesn't hold such a file.
+        ValueError: if the compressed file is damaged or cut short, the
+            archive doesn't hold such a file, or a line is longer than 256
+            MiB.
         ImportError: if the package that reads such files is not installed.
     """
     number = 0
     open_file, damage = _opener(path, member)
     try:
         with open_file() as file:
-            for line in file:
+            while line := file.readline(_LONGEST_LINE):
                 number += 1
+                if len(line) == _LONGEST_LINE:
+                    break
                 yield line
+            else:
+                return
     except damage as error:
-        # Those of a compressed file's content have no number.
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
+        _raise_others(error)
         raise line_error(
             place(path, member), number + 1, "an intact file", str(error)
         ) from error
+    raise line_error(
+        place(path, member),
+        number,
+        f"a line of less than {_LONGEST_LINE:,} bytes",
+        "a longer one",
+    )
 
 
 def archive_members(path):
@@ -72,6 +82,7 @@ def archive_members(path):
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
     except _ARCHIVE_DAMAGE as error:
+        _raise_others(error)
         raise line_error(path, 1, "an intact file", str(error)) from error
     return [name for name in names if not name.startswith("__MACOSX/")]
 
@@ -92,11 +103,21 @@ def line_error(path, number, expected, received):
         expected: What should be there, in words.
         received: What is there, as a string; its beginning is shown.
     """
+    received = one_line(received)
     if len(received) > _LONGEST_SHOWN:
         received = f"{received[:_LONGEST_SHOWN]}..."
     return ValueError(
         f"{place(path)}:{number}: expected {expected}, received {received}"
     )
+
+
+def _raise_others(error):
+    """Raise an error again that does not tell of a compressed file's content.
+
+    Of those that do, the system's have no number.
+    """
+    if isinstance(error, OSError) and error.errno not in _NOT_THERE:
+        raise error
 
 
 def _opener(path, member):

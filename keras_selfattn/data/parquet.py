@@ -35,29 +35,24 @@ def read_parquet(path, fields, may_miss=()):
     """
     pa = pyarrow()
     with _open(path) as file:
+        # Of damaged files pyarrow has errors of all kinds.
         try:
             source = pa.parquet.ParquetFile(file)
-        except pa.ArrowException as error:
+            names = source.schema_arrow.names
+        except Exception as error:
             raise line_error(path, 1, "a Parquet file", str(error)) from error
-        check_columns(path, 1, fields, source.schema_arrow.names)
-        number = 0
-        for batch in _batches(pa, path, source):
-            for columns in batch.to_pylist():
-                number += 1
-                try:
-                    record = {
-                        field: value(
-                            path,
-                            number,
-                            field,
-                            columns[field],
-                            field in may_miss,
-                        )
-                        for field in fields
-                    }
-                except ValueError as error:
-                    record = error
-                yield number, columns, record
+        check_columns(path, 1, fields, names)
+        for number, columns in _rows(path, source):
+            try:
+                record = {
+                    field: value(
+                        path, number, field, columns[field], field in may_miss
+                    )
+                    for field in fields
+                }
+            except ValueError as error:
+                record = error
+            yield number, columns, record
 
 
 def _open(path):
@@ -68,11 +63,17 @@ def _open(path):
     return open(path, "rb")
 
 
-def _batches(pa, path, source):
+def _rows(path, source):
+    number = 0
     try:
-        yield from source.iter_batches(_ROWS)
-    except (pa.ArrowException, OSError) as error:
-        raise line_error(path, 1, "an intact file", str(error)) from error
+        for batch in source.iter_batches(_ROWS):
+            for columns in batch.to_pylist():
+                number += 1
+                yield number, columns
+    except Exception as error:
+        raise line_error(
+            path, number + 1, "an intact file", str(error)
+        ) from error
 
 
 @contextlib.contextmanager

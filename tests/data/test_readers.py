@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from keras_selfattn.data import compression
 from keras_selfattn.data.corpus import Corpus
 from keras_selfattn.data.readers import read_rows
 from keras_selfattn.data.readers import read_table
@@ -426,3 +427,13 @@ def test_real_files(real_data, name, label, labels):
     rows = list(read_labelled_texts(real_data / name, label=label))
     assert {label for _, label in rows} == labels
     assert all(text for text, _ in rows)
+
+
+def test_a_frame_is_decompressed_in_parts(tmp_path):
+    zstandard = pytest.importorskip("zstandard")
+    path = tmp_path / "a.csv.zst"
+    path.write_bytes(zstandard.compress(bytes(1 << 28)))
+    opened, _ = compression.opener(".zst")
+    with open(path, "rb") as file, opened(file) as content:
+        assert content.read(10) == bytes(10)
+        assert len(content._rest) < 1 << 27
