@@ -6,6 +6,7 @@ import importlib.resources
 import json
 import os
 import pathlib
+import re
 import secrets
 import shutil
 
@@ -18,6 +19,8 @@ from keras_selfattn.locks import path_held
 UNFINISHED = ".tmp"
 
 _EXPORT = ".export-"
+# As Python writes an `OSError`, in the message of another one.
+_OF_THE_SYSTEM = re.compile(r"Error: (\[Errno \d+\] .+)")
 
 
 def packaged_json(package, name):
@@ -165,11 +168,15 @@ def _unlink(path):
 def disk_named(path):
     """Errors of a full disk, raised in the block, name path and disk.
 
+    And what TensorFlow's graphs say of a file that is gone, or that may not be
+    written, becomes the one line that the system said.
+
     Args:
         path: Path of what is written in the block.
 
     Raises:
         FullDiskError: if the disk is full, whatever the error that says so.
+        OSError: if a file is gone.
     """
     try:
         yield
@@ -178,6 +185,9 @@ def disk_named(path):
     except Exception as error:
         reason = _full(error)
         if reason is None:
+            lost = _OF_THE_SYSTEM.search(str(error))
+            if lost and not isinstance(error, OSError):
+                raise OSError(lost[1]) from error
             raise
         path = getattr(error, "filename", None) or path
         disk = _disk(path)

@@ -59,3 +59,42 @@ def check_line_error(error, path):
     assert re.fullmatch(rf"{name}\S*:\d+: expected .+, received .*", message), (
         message
     )
+
+
+any_json = strategies.recursive(
+    strategies.none()
+    | strategies.booleans()
+    | strategies.integers()
+    | strategies.floats()
+    | strategies.text(max_size=8)
+    | strategies.sampled_from(
+        ["", "\ud800", "\x1b[2J", "../..", 10**30, -1, 0.0, 1e308, [], {}]
+    ),
+    lambda inner: (
+        strategies.lists(inner, max_size=3)
+        | strategies.dictionaries(strategies.text(max_size=5), inner)
+    ),
+    max_leaves=6,
+)
+
+
+@strategies.composite
+def changed_json(draw, content):
+    """Some content with other values, and without some, in random places."""
+    if draw(strategies.integers(0, 4)) == 0:
+        return draw(any_json)
+    if isinstance(content, dict) and content:
+        name = draw(strategies.sampled_from(sorted(content)))
+        content = dict(content)
+        value = content.pop(name)
+        if draw(strategies.integers(0, 5)):
+            content[name] = draw(changed_json(value))
+        if draw(strategies.integers(0, 9)) == 0:
+            content[draw(strategies.text(max_size=5))] = draw(any_json)
+        return content
+    if isinstance(content, list) and content:
+        place = draw(strategies.integers(0, len(content) - 1))
+        kept = draw(strategies.booleans())
+        value = [draw(changed_json(content[place]))] * kept
+        return [*content[:place], *value, *content[place + 1 :]]
+    return draw(any_json)

@@ -1,7 +1,10 @@
 import os
 
+import numpy as np
 import pytest
+import tensorflow as tf
 
+from keras_selfattn.files import disk_named
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.files import restore_folder
 from keras_selfattn.files import write_text
@@ -84,3 +87,17 @@ def test_killed_between_the_renames(tmp_path, monkeypatch, renamed):
     fill(folder, "newest")
     assert (folder / "file").read_text() == "newest"
     assert names(tmp_path) == ["folder"]
+
+
+def test_what_a_graph_says_of_a_file_is_what_the_system_said(tmp_path):
+    def read(path):
+        return np.load(path.decode())
+
+    dataset = tf.data.Dataset.from_tensors(str(tmp_path / "gone.npy")).map(
+        lambda path: tf.numpy_function(read, [path], tf.float32)
+    )
+    with (
+        pytest.raises(OSError, match=r"^\[Errno 2\] .*gone.npy'$"),
+        disk_named(tmp_path),
+    ):
+        list(dataset)

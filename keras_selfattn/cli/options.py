@@ -12,6 +12,10 @@ from keras_selfattn.training.values import is_training_value
 PROGRAM = "keras-selfattn"
 
 _OPTIONS = [value for value in VALUES if value.is_option]
+_NOT_TO_SET = (
+    *("vocabulary_size", "num_classes", "name"),
+    *("preprocessor", "labels", "verify"),
+)
 # Words that would otherwise be strings, and so all be true.
 _PYTHON = {"True": True, "False": False, "None": None}
 
@@ -82,7 +86,7 @@ def overrides(options):
         if getattr(options, value.name) is not None
     }
     for name, value in options.set:
-        if name in ("vocabulary_size", "num_classes", "name"):
+        if name in _NOT_TO_SET:
             raise ValueError(f"{name!r} follows from the data and the preset")
         (training if is_training_value(name) else model)[name] = value
     check_training_values(training)
@@ -96,7 +100,8 @@ def assignment(text):
         raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
     try:
         return name, json.loads(value)
-    except ValueError:
+    # Too deep nesting is no ValueError.
+    except (ValueError, RecursionError):
         return name, _PYTHON.get(value, value)
 
 

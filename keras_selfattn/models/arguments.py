@@ -107,7 +107,9 @@ def by_new_names(values):
         return values
     values = dict(values)
     older = values.pop("use_cudnn")
-    newer = {"auto": "auto", True: "cudnn", False: "keras"}.get(older, older)
+    newer = older
+    if isinstance(older, bool):
+        newer = "cudnn" if older else "keras"
     if values.setdefault("lstm_implementation", newer) != newer:
         raise ValueError(
             "`use_cudnn` is the older name of `lstm_implementation`: expected "

@@ -24,7 +24,7 @@ def constructor(build):
 
     # Keras tells by the two stars that a clone can have the class.
     @functools.wraps(build)
-    def __init__(self, *args, **kwargs):
+    def __init__(self, /, *args, **kwargs):
         if is_graph(args):
             self._become_clone(*args, **kwargs)
             return

@@ -13,8 +13,11 @@ import tensorflow as tf
 from keras_selfattn import training
 from keras_selfattn import validation
 from keras_selfattn.backends.memory import is_too_small
+from keras_selfattn.checksums import check_checksums
+from keras_selfattn.checksums import write_checksums
 from keras_selfattn.controls import one_line
 from keras_selfattn.data.fingerprint import fingerprint
+from keras_selfattn.files import read_json
 from keras_selfattn.files import write_text
 from keras_selfattn.locks import LOCK_FILE
 from keras_selfattn.locks import folder_held
@@ -33,6 +36,8 @@ from keras_selfattn.reproduction.tables import get_table
 SETTINGS_FILE = "reproduction.json"
 RUNS_FOLDER = "runs"
 RESULT_FILE = "result.json"
+
+_OF_A_RUN = (training.SETTINGS_FILE, training.HISTORY_FILE)
 
 # What a row may fail with though the input is right. JAX and torch report too
 # little memory as a `RuntimeError`, which can also mean anything else.
@@ -127,11 +132,11 @@ def reproduce(
     check_data(settings["data"], table, corpus)
     to_run = [(row, seed) for seed in range(seeds) for row in chosen]
     with folder_held(folder):
-        runs = _Runs(pathlib.Path(folder), table, splits, settings)
-        return _run_all(runs, to_run, verbose, verify)
+        runs = _Runs(pathlib.Path(folder), table, splits, settings, verify)
+        return _run_all(runs, to_run, verbose)
 
 
-def _run_all(runs, to_run, verbose, verify):
+def _run_all(runs, to_run, verbose):
     for number, (row, seed) in enumerate(to_run, start=1):
         title = f"[{number}/{len(to_run)}] {row.key}, seed {seed}"
         if runs.is_done(row, seed):
@@ -139,7 +144,7 @@ def _run_all(runs, to_run, verbose, verify):
             continue
         print(title, flush=True)
         try:
-            runs.run(row, seed, verbose, verify)
+            runs.run(row, seed, verbose)
         except FAILURES as error:
             if isinstance(error, RuntimeError) and not is_too_small(error):
                 raise
@@ -161,11 +166,12 @@ class _Runs:
         ValueError: if the folder holds anything but these settings' runs.
     """
 
-    def __init__(self, folder, table, splits, settings):
+    def __init__(self, folder, table, splits, settings, verify):
         self.folder = folder
         self.table = table
         self.splits = splits
         self.settings = settings
+        self.verify = verify
         self.corpus = settings["corpus"]
         self.measured_on = measured_splits(table, self.corpus, splits)
         self.failures = {}
@@ -181,7 +187,7 @@ class _Runs:
     def is_done(self, row, seed):
         return (self._place(row, seed) / RESULT_FILE).exists()
 
-    def run(self, row, seed, verbose, verify):
+    def run(self, row, seed, verbose):
         """Train a row's model with a seed, or go on with it, and measure."""
         place = self._place(row, seed)
         resume = (place / training.SETTINGS_FILE).exists()
@@ -202,11 +208,12 @@ class _Runs:
             training_overrides=self.settings["training"],
             callbacks=[_Begin(self._write_settings), _StopAtInfinity()],
             verbose=verbose,
-            verify=verify,
+            verify=self.verify,
         )
         needed = {*self.measured_on.values()} & {*self.splits}
         result = measure(model, {s: self.splits[s] for s in needed})
         write_text(place / RESULT_FILE, json.dumps(result) + "\n")
+        write_checksums(place, (*_OF_A_RUN, RESULT_FILE))
         # It is several times as large as the model, and done with.
         shutil.rmtree(place / training.CHECKPOINT_FOLDER)
 
@@ -219,8 +226,7 @@ class _Runs:
             for place in (self.folder / RUNS_FOLDER / row.key).glob("seed-*"):
                 if not (place / RESULT_FILE).exists():
                     continue
-                result = json.loads((place / RESULT_FILE).read_text())
-                result["dev_accuracies"] = dev_accuracies(place)
+                result = self._result(place)
                 seed = int(place.name.removeprefix("seed-"))
                 found.setdefault(row.key, {})[seed] = result
         results = Results(
@@ -229,6 +235,16 @@ class _Runs:
         if (self.folder / SETTINGS_FILE).exists():
             write_report(results, self.folder)
         return results
+
+    def _result(self, place):
+        if self.verify:
+            check_checksums(place, (*_OF_A_RUN, RESULT_FILE))
+        result = read_json(place / RESULT_FILE)
+        if not isinstance(result, dict):
+            raise ValueError(
+                f"{place / RESULT_FILE} does not hold the figures of a run"
+            )
+        return {**result, "dev_accuracies": dev_accuracies(place)}
 
     def _place(self, row, seed):
         return self.folder / RUNS_FOLDER / row.key / f"seed-{seed}"

@@ -204,6 +204,25 @@ def test_a_loss_that_is_not_finite_fails_the_row(tmp_path):
     assert not (run / "result.json").exists()
 
 
+def test_figures_that_someone_has_changed(tmp_path):
+    folder = tmp_path / "table"
+    few = {"rows": ["vanilla"], "seeds": 1}
+    results = classes(folder, **few)
+    run = folder / "runs" / "vanilla" / "seed-0"
+    for name in ("result.json", "history.csv"):
+        content = (run / name).read_text()
+        (run / name).write_text(content.replace("0", "1"))
+        with pytest.raises(ValueError, match=f"{name} is not the file that"):
+            classes(folder, **few)
+        (run / name).write_text(content)
+    for content in ("[]", "{"):
+        (run / "result.json").write_text(content)
+        with pytest.raises(ValueError, match="result.json"):
+            classes(folder, **few, verify=False)
+    (run / "result.json").write_text(json.dumps(results.runs["vanilla"][0]))
+    classes(folder, **few, verify=False)
+
+
 def test_sizes_and_test_texts(tmp_path):
     results = reproduce(
         "lin2017",

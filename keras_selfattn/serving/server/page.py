@@ -70,7 +70,7 @@ async def _explain(request, choices):
     try:
         asked = json_tensors.parse(body)
         number = asked.get("model")
-        if number not in range(len(choices)):
+        if type(number) is not int or number not in range(len(choices)):
             raise ValueError(f"There is no model {number!r}")
         servable, batcher = choices[number]
         columns = json_tensors.columns(asked, servable.input_names)

@@ -1,0 +1,62 @@
+"""The harness itself, and a handful of faults."""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import keras_selfattn
+from tests.faults import __main__ as faults
+from tests.faults.commands import COMMANDS
+from tests.faults.kinds import FAULTS
+
+ROOT = pathlib.Path(keras_selfattn.__file__).parents[1]
+pytest.importorskip("fcntl")
+pytest.importorskip("keras_tuner")
+
+
+def test_each_command_meets_each_fault_as_often():
+    pairs = len(COMMANDS) * len(FAULTS)
+    keys = faults.chosen(2 * pairs, 0)
+    assert len(set(keys)) == 2 * pairs
+    assert len({key[1:] for key in keys[:pairs]}) == pairs
+    assert faults.chosen(9, 1) == faults.chosen(2 * pairs, 1)[:9]
+    assert {c for _, c, _ in faults.chosen(9, 0, "train")} == {"train"}
+    assert {f for _, _, f in faults.chosen(9, 0, "SIGKILL")} == {"SIGKILL"}
+
+
+def test_a_log_goes_on_and_becomes_a_table(tmp_path):
+    path = tmp_path / "faults.jsonl"
+    assert faults.read(path) == {}
+    entries = [
+        {"number": f"0-{n}", "command": "train", "fault": "SIGKILL"}
+        for n in range(3)
+    ]
+    wrong = [[], [], ["hung"]]
+    for entry, said in zip(entries, wrong, strict=True):
+        entry["wrong"] = said
+        with open(path, "a") as file:
+            file.write(json.dumps(entry) + "\n")
+    log = faults.read(path)
+    assert ("0-1", "train", "SIGKILL") in log
+    assert "| SIGKILL | 3, 1 bad | 0 |" in faults.table(log)
+
+
+@pytest.mark.slow
+def test_a_handful_of_faults(tmp_path):
+    log = tmp_path / "faults.jsonl"
+    # In a process that has not used TensorFlow, which forks could not.
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "tests.faults", f"--log={log}"),
+            *("--count=16", "--only=predict", "--minutes=0.7"),
+        ],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert faults.read(log)
