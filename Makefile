@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 SPREAD := -n auto --maxprocesses 4 --dist worksteal
 
 .PHONY: demo test test-slow test-oldest dist coverage sbom audit laws mutants \
-	lint format docs bench clean
+	faults lint format docs bench clean
 
 $(VENV)/run: setup.py pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -74,6 +74,10 @@ laws: $(VENV)/develop
 # What it found is kept in runs/mutants.jsonl, and it goes on from there.
 mutants: $(VENV)/develop
 	$(BIN)/python -m tests.mutants
+
+# The same with runs/faults.jsonl.
+faults: $(VENV)/develop
+	$(BIN)/python -m tests.faults
 
 lint: $(VENV)/develop
 	$(BIN)/ruff check .
