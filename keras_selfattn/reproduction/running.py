@@ -7,7 +7,6 @@ import pathlib
 import shutil
 
 import keras
-import numpy as np
 import tensorflow as tf
 
 from keras_selfattn import training
@@ -206,7 +205,7 @@ class _Runs:
                 row, self.corpus, self.settings["model"]
             ),
             training_overrides=self.settings["training"],
-            callbacks=[_Begin(self._write_settings), _StopAtInfinity()],
+            callbacks=[_Begin(self._write_settings)],
             verbose=verbose,
             verify=self.verify,
         )
@@ -263,23 +262,6 @@ class _Begin(keras.callbacks.Callback):
 
     def on_train_begin(self, logs=None):
         self.function()
-
-
-class _StopAtInfinity(keras.callbacks.Callback):
-    """Raises at the first loss that is not finite.
-
-    The epoch does not end, so nothing of it is kept.
-    """
-
-    def on_epoch_begin(self, epoch, logs=None):
-        self.epoch = epoch
-
-    def on_train_batch_end(self, batch, logs=None):
-        if not np.isfinite(logs["loss"]):
-            raise FloatingPointError(
-                f"The loss is {logs['loss']} at batch {batch + 1} of epoch "
-                f"{self.epoch + 1}"
-            )
 
 
 def _reason(error):

@@ -87,8 +87,8 @@ def train(
             another process is writing it, if there is nothing to resume or
             if its settings or data differ, or if an argument or the data are
             not as expected.
-        FloatingPointError: if the loss of an epoch is not finite. The best
-            model of the epochs before stays in the folder.
+        FloatingPointError: if a loss is not finite. The best model of the
+            epochs before stays in the folder.
     """
     origin = None
     if start is not None:
@@ -278,11 +278,28 @@ class SetEpoch(keras.callbacks.Callback):
 
 
 class _KeepRun(EvaluateAverages):
-    """Keeps each epoch."""
+    """Keeps each epoch, and ends the run where a loss is not finite."""
 
     def __init__(self, run):
         super().__init__()
         self.run = run
+
+    def on_epoch_begin(self, epoch, logs=None):
+        super().on_epoch_begin(epoch, logs)
+        self._epoch = epoch + 1
+        # On JAX it stands still within an epoch.
+        self._steps = int(self.model.optimizer.iterations)
+
+    def on_train_batch_end(self, batch, logs=None):
+        super().on_train_batch_end(batch, logs)
+        # The last of several steps that are executed at once, or that would be
+        # at the end of an epoch.
+        batch = min(batch + 1, self.params["steps"] or math.inf)
+        self.run.check_finite(
+            float(logs["loss"]),
+            f"by step {self._steps + batch}, batch {batch} of epoch "
+            f"{self._epoch}",
+        )
 
     def on_epoch_end(self, epoch, logs=None):
         super().on_epoch_end(epoch, logs)

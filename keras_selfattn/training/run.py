@@ -182,13 +182,31 @@ class Run:
                 f"{' '.join(str(error).split())}"
             ) from error
 
+    def check_finite(self, loss, place):
+        """`FloatingPointError` where a loss is not finite.
+
+        Args:
+            loss: The loss.
+            place: String, where it is met.
+        """
+        if np.isfinite(loss):
+            return
+        kept = "no epoch was good before"
+        if self.history:
+            kept = (
+                f"what epoch {len(self.history)} has left is in "
+                f"{self.folder / CHECKPOINT_FOLDER}"
+            )
+        raise FloatingPointError(f"The loss is {float(loss)} {place}; {kept}")
+
     def keep(self, model, logs):
         """Write what is to be kept at the end of an epoch."""
         logs = {name: float(value) for name, value in logs.items()}
-        if not np.isfinite(logs["loss"]):
-            raise FloatingPointError(
-                f"The loss is {logs['loss']} in epoch {len(self.history) + 1}"
-            )
+        epoch = len(self.history) + 1
+        self.check_finite(logs["loss"], f"in epoch {epoch}")
+        # The last step of an epoch may break what the loss is not taken of.
+        if "val_loss" in logs:
+            self.check_finite(logs["val_loss"], f"on dev after epoch {epoch}")
         self.history.append(logs)
         if best_epoch(self.history, self._training) == len(self.history):
             monitor = self._training.get("monitor", "accuracy")

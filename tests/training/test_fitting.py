@@ -138,7 +138,11 @@ def test_a_loss_that_is_not_finite_ends_the_run(tmp_path):
             if epoch == 1:
                 self.model.optimizer.learning_rate = np.nan
 
-    with pytest.raises(FloatingPointError, match="loss is nan in epoch 2"):
+    with pytest.raises(
+        FloatingPointError,
+        match="loss is nan by step 12, batch 6 of epoch 2; what epoch 1 has "
+        "left is in .*run/checkpoint",
+    ):
         train(tmp_path / "run", callbacks=[Break()])
     model = models.from_preset(tmp_path / "run")
     assert model.training_record["epoch"] == 1
@@ -195,3 +199,34 @@ def test_characters(tmp_path):
     inputs = model.preprocess(["good food"])
     assert set(inputs) == {"token_ids", "char_ids"}
     assert model(inputs).shape == (1, 5)
+
+
+def test_a_last_step_that_breaks_the_weights(tmp_path):
+    class Break(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            weight = self.model.trainable_weights[-1]
+            weight.assign(np.full(weight.shape, np.nan, "float32"))
+
+    with pytest.raises(
+        FloatingPointError,
+        match="loss is nan on dev after epoch 1; no epoch was good before",
+    ):
+        train(tmp_path / "run", callbacks=[Break()])
+    assert not (tmp_path / "run" / "model").exists()
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_a_batch_larger_than_the_corpus(tmp_path, rows):
+    texts = reviews(96, 1)
+    labels = sorted({label for _, label in texts})
+    first = [next(t for t in texts if t[1] == label) for label in labels]
+    model = training.train(
+        "lin2017_yelp",
+        first[:rows],
+        first[:rows],
+        tmp_path / "run",
+        model_overrides={**SMALL, "encoder": "cnn"},
+        training_overrides={"epochs": 1, "batch_size": 500},
+        verbose=0,
+    )
+    assert model.labels == labels[:rows]
