@@ -31,14 +31,14 @@ def main(arguments=None):
     signals = Signals()
     warnings.showwarning = _show_warning
     try:
-        code = _run(sys.argv[1:])
+        code = _run(sys.argv[1:], signals)
         # Where the exception of a signal was lost, the code is still its own.
         return signals.exit_code() or code
     finally:
         leftovers.clear()
 
 
-def _run(arguments):
+def _run(arguments, signals=None):
     options = make_parser().parse_args(arguments)
     options.arguments = arguments
     try:
@@ -60,6 +60,9 @@ def _run(arguments):
     except Exception as error:
         if options.debug:
             traceback.print_exc()
+        if signals is not None and signals.received is not None:
+            # What the handler raised, C code has made another error of.
+            return signals.exit_code()
         kind, code, message = "error", 2, str(error)
         if not isinstance(error, _INPUT_FAULTS):
             kind, code = "internal error", 1

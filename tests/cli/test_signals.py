@@ -61,6 +61,13 @@ TWICE = """
         kill()
         time.sleep(60)
 """
+MADE_ANOTHER_OF = """
+    try:
+        kill()
+        time.sleep(60)
+    except BaseException:
+        raise SystemError("bad argument") from None
+"""
 LOST_AND_DONE = """
     class Lost:
         def __del__(self):
@@ -88,11 +95,13 @@ def end(folder, body, name="SIGTERM"):
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
 @pytest.mark.parametrize(
-    "body", [IN_A_CALLBACK, SWALLOWED, IN_C, TWICE, LOST_AND_DONE]
+    "body",
+    [IN_A_CALLBACK, SWALLOWED, IN_C, TWICE, MADE_ANOTHER_OF, LOST_AND_DONE],
 )
 def test_a_signal_ends_the_command(tmp_path, body, name):
     done = end(tmp_path, body, name)
     assert done.returncode == 128 + getattr(signal, name), done.stderr
     assert "Traceback" not in done.stderr
+    assert "error" not in done.stderr
     left = sorted(path.name for path in tmp_path.iterdir())
     assert left == {SWALLOWED: ["kept"], TWICE: ["first"]}.get(body, [])
