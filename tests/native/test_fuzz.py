@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies
 
+from tests.hostile import tried
 from tests.native import client
 from tests.serving.families import FAMILIES
 from tests.serving.families import exported
@@ -21,12 +22,7 @@ def assert_finite(outputs, rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
-@hypothesis.settings(
-    max_examples=2,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(hypothesis.HealthCheck),
-)
+@tried(2)
 @hypothesis.given(data=strategies.data())
 def test_any_texts(family, data):
     model, folder = exported(family)

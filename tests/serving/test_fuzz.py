@@ -6,18 +6,14 @@ import pytest
 from hypothesis import strategies
 
 from keras_selfattn.serving import load_savedmodel
+from tests.hostile import tried
 from tests.serving.families import FAMILIES
 from tests.serving.families import exported
 from tests.serving.texts import batches
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-@hypothesis.settings(
-    max_examples=15,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(hypothesis.HealthCheck),
-)
+@tried(15)
 @hypothesis.given(data=strategies.data())
 def test_any_texts(family, data):
     _, folder = exported(family)
