@@ -102,6 +102,6 @@ def test_a_signal_ends_the_command(tmp_path, body, name):
     done = end(tmp_path, body, name)
     assert done.returncode == 128 + getattr(signal, name), done.stderr
     assert "Traceback" not in done.stderr
-    assert "error" not in done.stderr
+    assert "internal error" not in done.stderr
     left = sorted(path.name for path in tmp_path.iterdir())
     assert left == {SWALLOWED: ["kept"], TWICE: ["first"]}.get(body, [])
