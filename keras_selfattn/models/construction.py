@@ -49,7 +49,14 @@ def constructor(build):
             )
         check_memory(type(self), given)
         with dtype_scope(given.pop("dtype", None)):
-            build(self, **given)
+            try:
+                build(self, **given)
+            # As of an initializer whose configuration holds other types.
+            except TypeError as error:
+                raise ValueError(
+                    f"{type(self).__name__} can't be built of its arguments: "
+                    f"{' '.join(str(error).split())}"
+                ) from error
         for name, value in handed.items():
             if value is not None:
                 setattr(self, name, value)

@@ -101,3 +101,14 @@ def test_any_value(capsys, preset, name, value):
         assert str(error)
     else:
         assert built.count_params() < 10**7
+
+
+def test_an_initializer_of_other_types():
+    value = {"class_name": "RandomNormal", "config": {"stddev": "x"}}
+    with pytest.raises(ValueError, match="can't be built of its arguments"):
+        models.from_preset(
+            "lin2017_yelp",
+            vocabulary_size=9,
+            num_classes=2,
+            **{**SMALL, "embeddings_initializer": value},
+        )
