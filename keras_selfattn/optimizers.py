@@ -13,6 +13,8 @@ so that a state saved by the one loads into the other, and differ so:
   accumulators), only these rows are read and written. For `Adagrad` and for
   `SGD` without momentum the outcome is that of the dense gradient, which
   moves no other row. With momentum, `Adam`'s included, it is not: see there.
+- Under a `tf.distribute` strategy the gradients of all replicas are added up
+  before they are clipped, where Keras clips those of each.
 - Dense weights take a fused op where TensorFlow has one of the same
   arithmetic: `Adam` without `amsgrad`, and `SGD`.
 
@@ -33,6 +35,7 @@ from keras import ops
 
 from keras_selfattn import validation
 from keras_selfattn.private_names import Clipping
+from keras_selfattn.private_names import Reducing
 from keras_selfattn.private_names import slot
 from keras_selfattn.private_names import xla_is_compiling
 
@@ -46,6 +49,20 @@ def add_up_rows(gradient):
         gradient.values, position, tf.size(rows)
     )
     return tf.IndexedSlices(values, rows, gradient.dense_shape)
+
+
+def _sum_over_replicas(gradients):
+    """The gradients of all replicas of a `tf.distribute` strategy, added up.
+
+    Keras adds up what each replica has clipped. The norm that clipping looks
+    at, and the words that a batch repeats, are those of the whole batch.
+    """
+    replica = tf.distribute.get_replica_context()
+    if replica is None or replica.num_replicas_in_sync == 1:
+        return gradients
+    there = [each for each in gradients if each is not None]
+    added = iter(replica.all_reduce(tf.distribute.ReduceOp.SUM, there))
+    return [None if each is None else next(added) for each in gradients]
 
 
 class _DivisibleSlices(tf.IndexedSlices):
@@ -65,10 +82,12 @@ def _divisible(gradient):
     )
 
 
-class _TouchedRows(Clipping):
+class _TouchedRows(Reducing, Clipping):
     """Has Keras's optimizers update the rows that a gradient names."""
 
     def apply(self, grads, trainable_variables=None):
+        if keras.backend.backend() == "tensorflow":
+            grads = _sum_over_replicas(grads)
         if not self._takes_repeated_rows():
             grads = [add_up_rows(gradient) for gradient in grads]
         if self.loss_scale_factor is not None:
@@ -95,12 +114,6 @@ class _TouchedRows(Clipping):
         if not isinstance(gradient, tf.IndexedSlices):
             self._update_whole(gradient, variable, learning_rate)
             return
-        if (
-            tf.distribute.get_strategy().num_replicas_in_sync > 1
-            and not self._takes_repeated_rows()
-        ):
-            # Replicas may have used the same word.
-            gradient = add_up_rows(gradient)
         self._update_rows(
             ops.cast(gradient.values, variable.dtype),
             gradient.indices,

@@ -17,6 +17,16 @@ class Clipping:
         return self.clip(grads, super()._clip_gradients)
 
 
+class Reducing:
+    """An optimizer whose gradients are those of all replicas already.
+
+    Keras's own add them up behind the clipping, within the update step.
+    """
+
+    def _all_reduce_sum_gradients(self, grads_and_vars):
+        return grads_and_vars
+
+
 def slot(optimizer, name, variable):
     """The `tf.Variable` that an optimizer keeps for one of a model.
 

@@ -480,16 +480,51 @@ tf.config.set_logical_device_configuration(
 )
 # Both replicas use word 3, and one of them twice.
 ids = np.array([[1, 3], [3, 3]])
+small = 0.1
 for name in ("SGD", "Adam", "Adagrad"):
-    tables = []
-    for devices in (["CPU:0", "CPU:1"], ["CPU:0"]):
-        with tf.distribute.MirroredStrategy(devices).scope():
-            keras.utils.set_random_seed(0)
-            model = keras.Sequential([keras.layers.Embedding(5, 2)])
-            model.compile(getattr(optimizers, name)(0.1), "mse")
-        model.fit(ids, np.ones((2, 2, 2)), batch_size=2, epochs=3, verbose=0)
-        tables.append(model.get_weights()[0])
-    np.testing.assert_allclose(*tables, rtol=1e-4)
+    for clipping in (
+        {}, {"clipnorm": small}, {"global_clipnorm": small},
+        {"clipvalue": small}, {"use_ema": True},
+    ):
+        tables = []
+        for devices in (["CPU:0", "CPU:1"], ["CPU:0"]):
+            with tf.distribute.MirroredStrategy(devices).scope():
+                keras.utils.set_random_seed(0)
+                model = keras.Sequential([keras.layers.Embedding(5, 2)])
+                optimizer = getattr(optimizers, name)(0.1, **clipping)
+                model.compile(optimizer, "mse")
+            model.fit(ids, np.ones((2, 2, 2)), batch_size=2, epochs=3,
+                      verbose=0)
+            tables.append(model.get_weights()[0])
+        np.testing.assert_allclose(*tables, rtol=1e-4, err_msg=str(clipping))
+"""
+
+TWO_DEVICES = """
+import keras
+import numpy as np
+import tensorflow as tf
+from keras_selfattn import optimizers
+from tests.tiny_classifier import tiny_classifier
+
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(
+    cpu, [tf.config.LogicalDeviceConfiguration()] * 2
+)
+texts = ["good food", "bad food", "good good", "bad bad"] * 4
+found = []
+for devices in (["CPU:0", "CPU:1"], ["CPU:0"]):
+    keras.utils.set_random_seed(0)
+    with tf.distribute.MirroredStrategy(devices).scope():
+        model = tiny_classifier(attention_penalty=0.5)
+        model.compile(
+            optimizers.Adagrad(0.1, global_clipnorm=0.01),
+            "sparse_categorical_crossentropy",
+        )
+    labels = [model.labels[i % 2] for i in range(16)]
+    history = model.fit(texts, labels, batch_size=4, epochs=2, verbose=0)
+    found.append([*model.get_weights(), np.array(history.history["loss"])])
+for one, other in zip(*found, strict=True):
+    np.testing.assert_allclose(one, other, atol=1e-6)
 """
 
 
@@ -513,3 +548,8 @@ def test_other_backends_move_as_with_keras(backend):
 @pytest.mark.slow
 def test_replicas_that_share_words_move_as_one():
     run_apart(TWO_REPLICAS, "tensorflow")
+
+
+@pytest.mark.slow
+def test_a_classifier_on_two_devices_is_that_of_one():
+    run_apart(TWO_DEVICES, "tensorflow")
