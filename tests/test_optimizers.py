@@ -515,7 +515,7 @@ found = []
 for devices in (["CPU:0", "CPU:1"], ["CPU:0"]):
     keras.utils.set_random_seed(0)
     with tf.distribute.MirroredStrategy(devices).scope():
-        model = tiny_classifier(attention_penalty=0.5)
+        model = tiny_classifier(attention_penalty=0.5, dropout=0.0)
         model.compile(
             optimizers.Adagrad(0.1, global_clipnorm=0.01),
             "sparse_categorical_crossentropy",
