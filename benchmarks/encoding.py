@@ -9,8 +9,9 @@ workers, of which, or of what started them, one process is killed at a random
 moment, 20 times; the command is given again whenever it has ended. At the end
 each file must be, byte by byte, the one that nobody disturbed.
 
-`--rows`, `--files`, `--kills` and `--workers` change the numbers; `--kills 0`
-only measures. Whatever else runs on the machine changes the figures.
+`--rows`, `--files`, `--kills`, `--longest` and `--workers` change the numbers;
+`--kills 0` only measures. Whatever else runs on the machine changes the
+figures.
 """
 
 import argparse
@@ -179,6 +180,12 @@ def main():
     parser.add_argument("--files", type=int, default=100)
     parser.add_argument("--workers", type=int, default=2, help="at most")
     parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument(
+        "--longest",
+        type=float,
+        help="the most seconds from a kill to the next; the default leaves "
+        "time for a start",
+    )
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -212,8 +219,7 @@ def main():
                 ),
                 options.kills,
                 random.Random(options.seed),
-                # So that they come before the end.
-                2 * seconds[-1] / options.kills + 20,
+                options.longest or 30 + seconds[-1] / options.kills,
             )
             compare(disturbed, folder / "out0")
             print(

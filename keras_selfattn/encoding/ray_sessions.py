@@ -52,8 +52,11 @@ def session(cores, address, variables):
         ValueError: if no cluster answers at the address, or Ray would listen
             on another address than the loopback.
     """
-    with _environment(address is None, variables), _without_warnings():
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_environment(address is None, variables))
         ray = import_extra("ray", "Encoding by workers", "Ray", "cluster")
+        # Importing it sets its logger up.
+        stack.enter_context(_without_warnings())
         options = {"runtime_env": {"env_vars": variables}}
         if address is not None:
             with _on_a_cluster(ray, address):

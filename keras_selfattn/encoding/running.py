@@ -47,7 +47,8 @@ def encode_files(
 
     Args:
         model: Path of the folder of a run, of a model, of one version of an
-            export, or of its versions, whose newest is taken.
+            export, or of its versions, whose newest is taken; or the name of
+            a trained model, as `keras_selfattn.models.from_preset` takes it.
         files: Sequence of paths, and of patterns such as `"part-*"`, of files
             that `keras_selfattn.data.open_corpus` reads.
         output: Path of the folder to write to. A file keeps its name, with

@@ -2,10 +2,12 @@ import numpy as np
 import pytest
 
 from keras_selfattn.encoding.encoders import Encoder
+from keras_selfattn.encoding.encoders import ServedEncoder
 from keras_selfattn.encoding.encoders import batches
 from keras_selfattn.encoding.encoders import load_encoder
 from keras_selfattn.encoding.views import VIEWS
 from keras_selfattn.encoding.views import check_views
+from keras_selfattn.serving import load_savedmodel
 from tests.serving.families import exported
 from tests.tiny_classifier import tiny_classifier
 
@@ -98,6 +100,13 @@ def test_an_export_without_embedding(family):
         return
     with pytest.raises(ValueError, match="`give` must be without embedding"):
         load_encoder(family.served, ["embedding"])
+
+
+def test_an_export_of_an_earlier_version(family):
+    served = load_savedmodel(family.served)
+    del served._loaded.together
+    encoder = ServedEncoder(served, family.give)
+    equal(encoder(family.texts), family.of_served(family.texts))
 
 
 def test_rows_without_text(family):
