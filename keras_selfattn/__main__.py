@@ -2,4 +2,6 @@ import sys
 
 from keras_selfattn.cli import main
 
-sys.exit(main())
+# The processes of `prepare` import it under another name.
+if __name__ == "__main__":
+    sys.exit(main())

@@ -132,6 +132,27 @@ def check_dev(options, train, fraction=None):
         raise ValueError(f"Expected --dev with the dev texts{more}")
 
 
+def refuse_columns(options):
+    """`ValueError` where texts are described that have been prepared."""
+    for name in (
+        "dev",
+        "dev_fraction",
+        "text",
+        "text_pair",
+        "label",
+        "format",
+        "delimiter",
+        "split",
+        "dev_split",
+    ):
+        value = getattr(options, name)
+        if value is not None:
+            raise ValueError(
+                f"`--{name.replace('_', '-')}` is for texts; "
+                f"{options.data} has their ids. Received: {value!r}"
+            )
+
+
 def report_left_out(*corpora):
     """Tell of the rows that the last reading has left out."""
     for corpus in corpora:

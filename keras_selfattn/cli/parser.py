@@ -9,6 +9,7 @@ from keras_selfattn.cli import explaining
 from keras_selfattn.cli import exporting
 from keras_selfattn.cli import listing
 from keras_selfattn.cli import predicting
+from keras_selfattn.cli import preparing
 from keras_selfattn.cli import publishing
 from keras_selfattn.cli import reproducing
 from keras_selfattn.cli import runs
@@ -47,6 +48,7 @@ def make_parser():
     # As the help lists them.
     for family in (
         training,
+        preparing,
         evaluating,
         predicting,
         explaining,

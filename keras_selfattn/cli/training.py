@@ -7,6 +7,7 @@ from keras_selfattn import sides
 from keras_selfattn import zoo
 from keras_selfattn.cli import corpora
 from keras_selfattn.cli import models
+from keras_selfattn.cli import workers
 from keras_selfattn.cli.duration import noted_duration
 from keras_selfattn.cli.options import PROGRAM
 from keras_selfattn.cli.options import add_command
@@ -15,26 +16,20 @@ from keras_selfattn.cli.options import choices
 from keras_selfattn.cli.options import overrides
 from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.data.splitting import split
+from keras_selfattn.files import read_json
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models.groups import GROUPS
 from keras_selfattn.models.presets import get_preset
 from keras_selfattn.training.ending import finished_history
 from keras_selfattn.training.settings import DATA_FOLDER
+from keras_selfattn.training.settings import MANIFEST_FILE
 from keras_selfattn.training.settings import check_new
+from keras_selfattn.training.settings import is_prepared
 
 
 def add_commands(commands):
     parser = add_command(commands, train)
-    chosen = parser.add_mutually_exclusive_group()
-    chosen.add_argument(
-        "--preset",
-        help="one that `presets` lists (default: settings for one's own texts "
-        "or pairs, with few of them or many)",
-    )
-    chosen.add_argument(
-        "--recipe", help="a preset with all settings, of the model zoo"
-    )
-    chosen.add_argument(
+    add_recipe(parser).add_argument(
         "--from",
         dest="start",
         metavar="MODEL",
@@ -59,6 +54,7 @@ def add_commands(commands):
         help="keep what a finished run needs to go on with more --epochs",
     )
     models.add_verify(parser)
+    workers.add_workers(parser)
     _add_run(parser, "run")
 
     parser = add_command(commands, tune)
@@ -95,12 +91,27 @@ def add_commands(commands):
     _add_run(parser, "search")
 
 
+def add_recipe(parser):
+    """The options of a preset or a recipe, one of which may be given."""
+    chosen = parser.add_mutually_exclusive_group()
+    chosen.add_argument(
+        "--preset",
+        help="one that `presets` lists (default: settings for one's own texts "
+        "or pairs, with few of them or many)",
+    )
+    chosen.add_argument(
+        "--recipe", help="a preset with all settings, of the model zoo"
+    )
+    return chosen
+
+
 def _add_run(parser, kind):
     parser.add_argument(
         "data",
         help="training texts: .jsonl, .csv, .tsv or .parquet, - for standard "
         "input, or the .zip archive of SNLI or MultiNLI as downloaded, or "
-        "PAN's folder of authors",
+        "PAN's folder of authors"
+        + ("; or a folder that `prepare` has made" if kind == "run" else ""),
     )
     corpora.add_dev(parser)
     corpora.add_dev_fraction(parser)
@@ -121,31 +132,55 @@ def _add_run(parser, kind):
 
 def train(options):
     """Train a model on labeled texts."""
-    recipe = _asked_recipe(options)
-    # Until the model card is written, too.
-    with folder_held(options.output):
-        _train(options, recipe)
+    recipe = asked_recipe(options)
+    if workers.are_to_start(options):
+        _check_new(options)
+        return workers.run_workers(options)
+    with workers.losses_coded():
+        if not workers.writes(options):
+            return _train(options, recipe, writes=False)
+        # Until the model card is written, too.
+        with folder_held(options.output):
+            _check_new(options)
+            return _train(options, recipe)
 
 
-def _train(options, recipe):
+def _check_new(options):
     if not options.resume:
         check_new(pathlib.Path(options.output), "run", DATA_FOLDER)
+
+
+def _train(options, recipe, writes=True):
     seed = options.seed
     if seed is None:
         seed = 0 if recipe is None else recipe.seed
     if options.start is not None:
         models.check_folder(options.start)
-    whole, corpus, dev_corpus = _open_corpora(options, seed)
+    prepared = is_prepared(options.data)
+    if prepared:
+        corpora.refuse_columns(options)
+        whole, dev_corpus = [], None
+        corpus = pathlib.Path(options.data)
+        is_pair = read_json(corpus / MANIFEST_FILE).get("pairs")
+    else:
+        whole, corpus, dev_corpus = _open_corpora(options, seed)
     if options.start is not None:
         recipe = zoo.Recipe(None)
-    recipe = recipe or _default_recipe(corpus)
+    elif prepared:
+        recipe = recipe or _own_recipe(is_pair)
+    recipe = recipe or default_recipe(corpus)
     model_overrides, training_overrides = overrides(options)
-    was_finished = options.resume and finished_history(options.output)
+    was_finished = (
+        writes and options.resume and finished_history(options.output)
+    )
     start_keras()
+    strategy = workers.make_strategy(options)
     from keras_selfattn import training
 
+    if prepared:
+        corpus = training.PreparedFolder(corpus, options.verify)
     with contextlib.ExitStack() as stack:
-        if not was_finished:
+        if writes and not was_finished:
             stack.enter_context(noted_duration(options.output))
         model = training.train(
             recipe.preset,
@@ -161,9 +196,14 @@ def _train(options, recipe):
             verify=options.verify,
             start=options.start,
             freeze=options.freeze,
+            strategy=strategy,
         )
+    if not writes:
+        return
     if was_finished:
         print("The run was finished before: there was nothing to go on with")
+    # A card tells of texts, and a prepared folder has none.
+    if was_finished or prepared:
         _print_best(model, options)
     else:
         _report(model, options, whole, corpus, dev_corpus, recipe)
@@ -205,7 +245,7 @@ def tune(options):
     _report(model, options, whole, corpus, dev_corpus, recipe)
 
 
-def _asked_recipe(options):
+def asked_recipe(options):
     """The recipe or the preset that is asked for by name, or `None`."""
     if options.recipe is not None:
         return zoo.get_recipe(options.recipe)
@@ -215,9 +255,13 @@ def _asked_recipe(options):
     return zoo.Recipe(options.preset)
 
 
-def _default_recipe(corpus):
+def default_recipe(corpus):
+    """The recipe for one's own texts, or pairs of them."""
     text, _ = next(iter(corpus), ("", None))
-    is_pair = len(sides.sentences(text)) == 2
+    return _own_recipe(len(sides.sentences(text)) == 2)
+
+
+def _own_recipe(is_pair):
     return zoo.get_recipe("own_pairs" if is_pair else "own_texts")
 
 

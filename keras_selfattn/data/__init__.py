@@ -17,6 +17,7 @@ __getattr__, __dir__ = at_first_use(
         "induced_vectors": ["induce_word_vectors"],
         "natural_language_inference": ["NaturalLanguageInference"],
         "readers": ["read_rows"],
+        "shards": ["ShardedDataset", "load_shard"],
         "splitting": ["split"],
         "word_vectors": ["load_word_vectors"],
     },

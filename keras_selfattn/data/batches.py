@@ -8,11 +8,14 @@ import numpy as np
 import tensorflow as tf
 
 from keras_selfattn import validation
+from keras_selfattn.data.cutting import WHOLE
+from keras_selfattn.data.cutting import cut_batches
 from keras_selfattn.data.encoding import SIZES
 from keras_selfattn.data.encoding import encode
 from keras_selfattn.data.plan import BOUNDARIES
 from keras_selfattn.data.plan import BatchPlan as BatchPlan
 from keras_selfattn.data.plan import padded_lengths as padded_lengths
+from keras_selfattn.data.plan import shared_out
 from keras_selfattn.data.plan import spans
 from keras_selfattn.data.store import Folder
 from keras_selfattn.data.store import Memory
@@ -142,6 +145,7 @@ class EncodedDataset:
         seed=0,
         drop_remainder=False,
         by_length=False,
+        share=None,
     ):
         """Batches of rows, padded to one of a few fixed lengths.
 
@@ -161,11 +165,17 @@ class EncodedDataset:
                 in each shuffled pass) that don't fill a batch.
             by_length: Boolean, whether all rows are sorted by length, where
                 they are not shuffled; `plan.rows` are their numbers then.
+            share: Pair of integers, the number of a worker, from 0, and how
+                many there are: of each batch it gets its share of the rows,
+                as wide as the batch. None for all rows.
 
         Returns:
             A `tf.data.Dataset` of `(features, labels)`, or `(features,
             labels, weights)`: a dict of int32 `(B, n)`, or `(B, n, c)` for
-            characters, int32 `(B,)` and float32 `(B,)`. Each iteration is
+            characters, int32 `(B,)` and float32 `(B,)`. With `share` an
+            int64 scalar comes last, how many of the rows count: all, or none
+            where a batch has fewer rows than there are workers, and the
+            worker gets one that is another's. Each iteration is
             one pass. Its attribute `plan` is the `BatchPlan`, whose `epoch`
             may be set.
 
@@ -176,18 +186,45 @@ class EncodedDataset:
         plan = self._plan(
             batch_size, boundaries, shuffle, seed, drop_remainder, by_length
         )
-        stretches = tf.data.Dataset.from_generator(
-            lambda: map(self._stretch, plan), output_signature=self._signature()
+        return cut_batches(
+            lambda: self.stretches(plan, share), self.signature(share), plan
         )
-        # Python gathers the rows of many batches at once; TensorFlow cuts
-        # the batches from them, so that small ones cost little.
-        dataset = stretches.prefetch(1).flat_map(_cut)
-        dataset = dataset.apply(
-            tf.data.experimental.assert_cardinality(len(plan))
-        )
-        dataset = dataset.prefetch(tf.data.AUTOTUNE)
-        dataset.plan = plan
-        return dataset
+
+    def stretches(self, plan, share=None):
+        """What the batches of a plan are cut from, some of them at a time.
+
+        Args:
+            plan: The `BatchPlan` of the rows.
+            share: As in `batches`.
+
+        Yields:
+            What `keras_selfattn.data.cutting.cut_batches` takes.
+        """
+        for planned in plan:
+            if share is None:
+                yield self._stretch(planned)
+            else:
+                planned, own = shared_out(planned, *share)
+                yield {**self._stretch(planned), "own": own}
+
+    def tokens(self):
+        """The number of tokens of all texts."""
+        return int(self.lengths.sum())
+
+    def class_counts(self, num_classes):
+        """The number of rows of each class."""
+        return np.bincount(self.labels, minlength=num_classes)
+
+    @property
+    def is_pair(self):
+        """Whether the texts are pairs."""
+        return self.lengths.ndim == 2
+
+    def lengths_checksum(self, start=0):
+        """A number that differs for other lengths of texts, or labels."""
+        for array in (self.labels, self.lengths):
+            start = zlib.crc32(np.ascontiguousarray(array), start)
+        return start
 
     def checksum(self, start=0):
         """A number that differs for other ids, labels or another order.
@@ -285,20 +322,21 @@ class EncodedDataset:
             return {"labels": self.labels}
         return {"labels": self.labels, "weights": self.weights}
 
-    def _signature(self):
+    def signature(self, share=None):
+        """What kind each array of a stretch is; `share` as in `batches`."""
         flat = {name: read(file) for name, file in self._features.items()}
-        whole = tf.TensorSpec((None,), tf.int64)
         return {
-            "starts": whole,
-            "ends": whole,
+            **({} if share is None else {"own": WHOLE}),
+            "starts": WHOLE,
+            "ends": WHOLE,
             **{
                 name: tf.TensorSpec((None, *each.shape[1:]), each.dtype)
                 for name, each in self._targets().items()
             },
             "sides": {
                 side: {
-                    "widths": whole,
-                    "row_splits": whole,
+                    "widths": WHOLE,
+                    "row_splits": WHOLE,
                     "ids": {
                         side + name: tf.TensorSpec(
                             (None, *flat[side + name].shape[1:]),
@@ -311,32 +349,3 @@ class EncodedDataset:
                 for side in self._offsets
             },
         }
-
-
-def _cut(stretch):
-    """The dataset of the batches of a stretch."""
-
-    def batch(number):
-        start, end = stretch["starts"][number], stretch["ends"][number]
-        features = {}
-        for side in stretch["sides"].values():
-            splits = side["row_splits"][start : end + 1]
-            for name, flat in side["ids"].items():
-                rows = tf.RaggedTensor.from_row_splits(
-                    tf.cast(flat[splits[0] : splits[-1]], tf.int32),
-                    splits - splits[0],
-                    validate=False,
-                )
-                inner = flat.shape[1:]
-                shape = tf.stack([end - start, side["widths"][number], *inner])
-                padded = rows.to_tensor(shape=shape)
-                features[name] = tf.ensure_shape(padded, (None, None, *inner))
-        targets = [
-            stretch[name][start:end]
-            for name in ("labels", "weights")
-            if name in stretch
-        ]
-        return features, *targets
-
-    count = tf.size(stretch["ends"], tf.int64)
-    return tf.data.Dataset.range(count).map(batch)

@@ -122,6 +122,29 @@ def padded_lengths(lengths, boundaries=BOUNDARIES):
     )
 
 
+def shared_out(planned, number, count):
+    """One worker's rows of some batches that several work on together.
+
+    Args:
+        planned: What iterating a `BatchPlan` yields.
+        number: Integer, which of the workers, from 0.
+        count: Integer, how many there are.
+
+    Returns:
+        The same for the worker, and the numbers `(b,)` of rows that are its
+        own. They differ by one at most; where a batch has none for it, it
+        gets the first row, which is another's.
+    """
+    rows, sizes, widths = planned
+    firsts = np.cumsum(sizes) - sizes
+    starts = sizes * number // count
+    own = sizes * (number + 1) // count - starts
+    # An empty batch has no mean.
+    taken = np.maximum(own, 1)
+    starts = np.minimum(starts, sizes - taken)
+    return (rows[spans(firsts + starts, taken)], taken, widths), own
+
+
 def spans(starts, lengths):
     """All positions of some spans, one span after the other."""
     shifts = starts - (np.cumsum(lengths) - lengths)

@@ -98,6 +98,7 @@ class ReadsTexts:
             "validation_steps": validation_steps,
             "validation_freq": validation_freq,
         }
+        self._check_one_process("fit")
         with _folder() as folder:
             if not are_texts(x):
                 self._check_ids(x)
@@ -331,6 +332,19 @@ class ReadsTexts:
             return data
         corpus = encode(self, folder, texts, labels, weights)
         return corpus.batches(batch_size or _BATCH_SIZE)
+
+    def _check_one_process(self, method):
+        """`ValueError` where Keras would fail, having trained a while."""
+        if keras.backend.backend() != "tensorflow":
+            return
+        resolver = getattr(self.distribute_strategy, "cluster_resolver", None)
+        tasks = resolver.cluster_spec().as_dict() if resolver else {}
+        if sum(map(len, tasks.values())) > 1:
+            raise ValueError(
+                f"`{method}` is for one process. Several workers train by "
+                "keras_selfattn.training.train(..., strategy=strategy), or "
+                "`keras-selfattn train --distribute`"
+            )
 
     def _check_compiled(self, method):
         if not self.compiled:

@@ -22,8 +22,13 @@ def class_weights(labels, num_classes, training):
     >>> class_weights([0, 0, 0, 1], 2, {"class_weight": "balanced"})
     {0: 0.666..., 1: 2.0}
     """
+    counts = np.bincount(labels, minlength=num_classes)
+    return balanced_weights(counts, training)
+
+
+def balanced_weights(counts, training):
+    """What `class_weights` gives, of the number of rows of each class."""
     if training.get("class_weight") is None:
         return None
-    counts = np.bincount(labels, minlength=num_classes)
-    shares = len(labels) / (num_classes * np.maximum(counts, 1))
+    shares = counts.sum() / (len(counts) * np.maximum(counts, 1))
     return dict(enumerate(shares.tolist()))

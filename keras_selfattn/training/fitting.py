@@ -1,24 +1,32 @@
 """From labeled texts and a preset to a folder with a model."""
 
+import json
 import math
 import sys
 import warnings
+import zlib
 
 import keras
-import numpy as np
 
 from keras_selfattn import models
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models import arguments
 from keras_selfattn.training import starting
-from keras_selfattn.training.averaging import EvaluateAverages
-from keras_selfattn.training.balancing import class_weights
+from keras_selfattn.training.balancing import balanced_weights
 from keras_selfattn.training.building import check_model_arguments
 from keras_selfattn.training.building import make_model
+from keras_selfattn.training.epochs import KeepRun
+from keras_selfattn.training.epochs import SetEpoch
+from keras_selfattn.training.epochs import learning_rate_decay
+from keras_selfattn.training.followed_run import FollowedRun
 from keras_selfattn.training.preparation import prepare
+from keras_selfattn.training.prepared_folder import PreparedFolder
 from keras_selfattn.training.run import Run
+from keras_selfattn.training.run import fixed_checksum
 from keras_selfattn.training.run import write_run_checksums
 from keras_selfattn.training.values import training_values
+
+_FINISHED = True
 
 
 def train(
@@ -37,6 +45,7 @@ def train(
     verify=True,
     start=None,
     freeze=(),
+    strategy=None,
 ):
     """Train a preset's model on labeled texts, and keep the best on dev.
 
@@ -53,8 +62,10 @@ def train(
 
     Args:
         preset: The name of a preset, or `None` with `start`.
-        train_texts: Re-iterable of `(text, label)`, the training texts.
-        dev_texts: The same, the texts that choose the best epoch.
+        train_texts: Re-iterable of `(text, label)`, the training texts; or
+            the `PreparedFolder` of these and of the dev texts.
+        dev_texts: The same, the texts that choose the best epoch; `None` with
+            a `PreparedFolder`.
         folder: Path of the folder of the run.
         vectors: Path of a file of word vectors in text format, or `None`.
         seed: Integer, the seed of weights, dropout and order.
@@ -78,15 +89,23 @@ def train(
         freeze: Names of the groups of layers, of those that
             `Classifier.parameter_counts` has, whose weights stay as those of
             `start` are.
+        strategy: A `tf.distribute.MultiWorkerMirroredStrategy` of one device
+            a worker, where several processes train together: each calls this
+            with the same arguments. They share out the rows of each batch, so
+            that the run is that of one process. The first alone writes
+            `folder`; the others need not see it. Callbacks are called in all
+            of them, with the logs of the whole epoch.
 
     Returns:
-        The model of the best epoch, with its `training_record`.
+        The model of the best epoch, with its `training_record`. In workers
+        other than the first, `None`.
 
     Raises:
         ValueError: if the folder is not empty and `resume` is not given, if
             another process is writing it, if there is nothing to resume or
             if its settings or data differ, or if an argument or the data are
-            not as expected.
+            not as expected, or not the same in all workers.
+        ConnectionError: if another worker has ended.
         FloatingPointError: if a loss is not finite. The best model of the
             epochs before stays in the folder.
     """
@@ -112,17 +131,49 @@ def train(
         "training": training,
         **({} if origin is None else origin.settings),
     }
-    with folder_held(folder):
-        return _train(
-            Run(folder, settings, resume, verify),
-            train_texts,
-            dev_texts,
-            model_overrides,
-            callbacks,
-            verbose,
-            keep_checkpoint,
-            verify,
-            origin,
+    given = (
+        train_texts,
+        dev_texts,
+        model_overrides,
+        callbacks,
+        verbose,
+        keep_checkpoint,
+        verify,
+        origin,
+    )
+    if strategy is None:
+        with folder_held(folder):
+            return _train(Run(folder, settings, resume, verify), *given)
+    _check_backend()
+    from keras_selfattn.training.workers import Workers
+
+    workers = Workers(strategy)
+    with workers.losses_named():
+        if not workers.is_chief:
+            said = workers.told_by_chief()
+            if said is not None:
+                return None if said == _FINISHED else _raise(said)
+            return _train(FollowedRun(settings), *given, workers)
+        with folder_held(folder):
+            try:
+                run = Run(folder, settings, resume, verify)
+            except (ValueError, OSError) as error:
+                workers.told_by_chief(str(error))
+                raise
+            workers.told_by_chief(_FINISHED if run.is_finished else None)
+            return _train(run, *given, workers)
+
+
+def _raise(message):
+    raise ValueError(message)
+
+
+def _check_backend():
+    if keras.backend.backend() != "tensorflow":
+        raise ValueError(
+            "Several workers train on the TensorFlow backend. Received: "
+            f"strategy and the backend {keras.backend.backend()!r}, where "
+            "`fit` is for keras.distribution.DataParallel"
         )
 
 
@@ -136,8 +187,10 @@ def _train(
     keep_checkpoint,
     verify,
     origin,
+    workers=None,
 ):
-    if run.is_finished:
+    writes = workers is None or workers.is_chief
+    if writes and run.is_finished:
         return models.from_preset(run.folder, verify=verify)
     preset, seed, vectors, training = (
         run.settings[name] for name in ("preset", "seed", "vectors", "training")
@@ -167,12 +220,36 @@ def _train(
             )
         else:
             model = origin.make_model(texts, training, seed, model_overrides)
+        if isinstance(train_texts, PreparedFolder):
+            texts = train_texts.texts(
+                preset, training, model_overrides, vectors
+            )
+        else:
+            texts = prepare(
+                preset,
+                train_texts,
+                dev_texts,
+                training,
+                model_overrides,
+                vectors=vectors,
+                folder=data,
+            )
+        model = make_model(
+            preset,
+            training,
+            vectors=texts.vectors,
+            seed=seed,
+            **{**model_overrides, **texts.arguments},
+        )
         # As large as the table that they are in now.
         texts.vectors = None
         texts.hand_to(model, run.settings)
-        _warn_of_size(model, texts.train_data)
+        if writes:
+            _warn_of_size(model, texts.train_data)
         run.start()
-        fit(model, texts, run, training, seed, callbacks, verbose)
+        fit(model, texts, run, training, seed, callbacks, verbose, workers)
+    if not writes:
+        return None
     if not keep_checkpoint:
         run.drop_checkpoint()
     write_run_checksums(run.folder)
@@ -182,7 +259,7 @@ def _train(
 def _warn_of_size(model, data):
     """A warning where there is more to learn than to learn from."""
     weights = sum(math.prod(each.shape) for each in model.trainable_weights)
-    tokens = int(data.lengths.sum())
+    tokens = data.tokens()
     if weights > tokens:
         warnings.warn(
             f"The model has {weights:,} weights to train, and the training "
@@ -192,27 +269,16 @@ def _warn_of_size(model, data):
         )
 
 
-def learning_rate_decay(training):
-    """The callbacks that let the learning rate fall.
-
-    Args:
-        training: Dictionary of training values.
-
-    Returns:
-        A list of one callback, or of none without `decay_epochs`.
-    """
-    start, epochs = training["learning_rate"], training.get("decay_epochs")
-    if epochs is None:
-        return []
-
-    def rate(epoch, _):
-        share = min(epoch / epochs, 1.0)
-        return start * (1 + math.cos(math.pi * share)) / 2
-
-    return [keras.callbacks.LearningRateScheduler(rate)]
-
-
-def fit(model, texts, run, training, seed=0, callbacks=(), verbose="auto"):
+def fit(
+    model,
+    texts,
+    run,
+    training,
+    seed=0,
+    callbacks=(),
+    verbose="auto",
+    workers=None,
+):
     """Fit a compiled classifier, and keep its best on dev in a run's folder.
 
     Args:
@@ -224,85 +290,75 @@ def fit(model, texts, run, training, seed=0, callbacks=(), verbose="auto"):
         callbacks: Further Keras callbacks.
         verbose: As in `keras.Model.fit`; `"auto"` is a bar in a terminal and
             a line an epoch elsewhere.
+        workers: The `Workers` that fit it together, or `None`.
     """
     if verbose == "auto":
         verbose = 1 if sys.stdout.isatty() else 2
+    share = workers and workers.share
     batches = texts.train_data.batches(
-        training["batch_size"], shuffle=True, seed=seed
+        training["batch_size"], shuffle=True, seed=seed, share=share
     )
-    run.restore(model, texts.checksums())
+    dev_batches = texts.dev_data.batches(training["batch_size"], share=share)
+    checksums = texts.checksums()
+    run.restore(model, checksums)
+    if workers is not None:
+        from keras_selfattn.training import together
+
+        workers.check_same(
+            _checksum(model, run.settings, checksums), "texts and settings"
+        )
+        model.optimizer.build(model.trainable_variables)
+        together.take_state_of_chief(model, run, workers)
     if run.is_over():
+        return
+    counts = texts.train_data.class_counts(model.output.shape[-1])
+    weights = balanced_weights(counts, training)
+    callbacks = [
+        SetEpoch(batches.plan, seed),
+        KeepRun(run),
+        *learning_rate_decay(training),
+        *callbacks,
+    ]
+    epochs, first_epoch = training["epochs"], len(run.history)
+    if workers is not None:
+        if not workers.is_chief:
+            verbose = 0
+        together.fit_together(
+            model,
+            batches,
+            dev_batches,
+            workers,
+            together.Steps(model, workers, training["batch_size"], weights),
+            first_epoch,
+            epochs,
+            keras.callbacks.CallbackList(
+                callbacks,
+                add_history=True,
+                add_progbar=verbose != 0,
+                model=model,
+                verbose=verbose,
+                epochs=epochs,
+                steps=len(batches),
+            ),
+        )
+        workers.wait_for_all()
         return
     model.fit(
         batches,
-        validation_data=texts.dev_data.batches(training["batch_size"]),
-        initial_epoch=len(run.history),
-        epochs=training["epochs"],
-        class_weight=class_weights(
-            texts.train_data.labels, model.output.shape[-1], training
-        ),
-        callbacks=[
-            SetEpoch(batches.plan, seed),
-            _KeepRun(run),
-            *learning_rate_decay(training),
-            *callbacks,
-        ],
+        validation_data=dev_batches,
+        initial_epoch=first_epoch,
+        epochs=epochs,
+        class_weight=weights,
+        callbacks=callbacks,
         # The plan of the batches shuffles.
         shuffle=False,
         verbose=verbose,
     )
 
 
-class SetEpoch(keras.callbacks.Callback):
-    """Ties the order of the rows to the epoch, and the dropout on torch.
-
-    Args:
-        plan: The `keras_selfattn.data.batches.BatchPlan` of the rows.
-        seed: Integer, the seed of the training, or `None` for any.
-    """
-
-    def __init__(self, plan, seed):
-        super().__init__()
-        self.plan = plan
-        self.seed = seed
-
-    def on_epoch_begin(self, epoch, logs=None):
-        self.plan.epoch = epoch
-        if keras.backend.backend() == "torch" and self.seed is not None:
-            import torch
-
-            # Keras draws dropout from torch's own generator there, whose
-            # state is no variable of the model.
-            words = np.random.SeedSequence((self.seed, epoch))
-            torch.manual_seed(int(words.generate_state(1)[0]))
-
-
-class _KeepRun(EvaluateAverages):
-    """Keeps each epoch, and ends the run where a loss is not finite."""
-
-    def __init__(self, run):
-        super().__init__()
-        self.run = run
-
-    def on_epoch_begin(self, epoch, logs=None):
-        super().on_epoch_begin(epoch, logs)
-        self._epoch = epoch + 1
-        # On JAX it stands still within an epoch.
-        self._steps = int(self.model.optimizer.iterations)
-
-    def on_train_batch_end(self, batch, logs=None):
-        super().on_train_batch_end(batch, logs)
-        # The last of several steps that are executed at once, or that would be
-        # at the end of an epoch.
-        batch = min(batch + 1, self.params["steps"] or math.inf)
-        self.run.check_finite(
-            float(logs["loss"]),
-            f"by step {self._steps + batch}, batch {batch} of epoch "
-            f"{self._epoch}",
-        )
-
-    def on_epoch_end(self, epoch, logs=None):
-        super().on_epoch_end(epoch, logs)
-        self.run.keep(self.model, logs)
-        if self.run.is_over():
-            self.model.stop_training = True
+def _checksum(model, settings, checksums):
+    """A number that differs for a run of other texts or settings."""
+    # The files of word vectors may have other names elsewhere.
+    told = {**settings, "vectors": None, **checksums}
+    told["fixed_weights"] = fixed_checksum(model)
+    return zlib.crc32(json.dumps(told, sort_keys=True).encode())

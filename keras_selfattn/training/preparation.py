@@ -49,8 +49,7 @@ class PreparedTexts:
         datasets = (self.train_data, self.dev_data)
         lengths = 0
         for data in datasets:
-            for array in (data.labels, data.lengths):
-                lengths = zlib.crc32(np.ascontiguousarray(array), lengths)
+            lengths = data.lengths_checksum(lengths)
         texts = texts_checksum(self.preprocessor, *datasets)
         return {"data": lengths, "texts": texts}
 
@@ -115,18 +114,7 @@ def prepare(
             _frequent(counts, training["min_count"])
         )
         found = None
-    sizes = {"vocabulary_size": preprocessor.vocabulary_size()}
-    characters = preprocessor.character_vocabulary_size()
-    if characters is not None:
-        sizes["character_vocabulary_size"] = characters
-    if found is not None:
-        width = found[0].shape[1]
-        if overrides.get("embedding_dim", width) != width:
-            raise ValueError(
-                f"The word vectors in {vectors} have {width} numbers, where "
-                f"embedding_dim={overrides['embedding_dim']} was asked for"
-            )
-        sizes["embedding_dim"] = width
+    sizes = model_sizes(preprocessor, found, overrides, vectors)
     train_data = EncodedDataset.from_texts(
         train_texts, preprocessor, folder=folder and folder / "train"
     )
@@ -143,6 +131,30 @@ def prepare(
     if start is None and training["induce_vectors"]:
         found = induce_vectors(train_data, preprocessor, *found)
     return PreparedTexts(preprocessor, train_data, dev_data, found, sizes)
+
+
+def model_sizes(preprocessor, found, overrides, vectors):
+    """The model's arguments that follow from words and vectors.
+
+    Args:
+        preprocessor: The `TextPreprocessor`.
+        found: The pair of `make_preprocessor`, or `None`.
+        overrides: Dictionary of the model's arguments that are asked for.
+        vectors: Path of the file of the word vectors.
+    """
+    sizes = {"vocabulary_size": preprocessor.vocabulary_size()}
+    characters = preprocessor.character_vocabulary_size()
+    if characters is not None:
+        sizes["character_vocabulary_size"] = characters
+    if found is not None:
+        width = found[0].shape[1]
+        if overrides.get("embedding_dim", width) != width:
+            raise ValueError(
+                f"The word vectors in {vectors} have {width} numbers, where "
+                f"embedding_dim={overrides['embedding_dim']} was asked for"
+            )
+        sizes["embedding_dim"] = width
+    return sizes
 
 
 def make_preprocessor(texts, training, vectors, model):
@@ -162,6 +174,20 @@ def make_preprocessor(texts, training, vectors, model):
             "Received: vectors=None"
         )
     counts = _count_words(texts, training["lowercase"])
+    return preprocessor_of(counts, training, vectors, model)
+
+
+def preprocessor_of(counts, training, vectors, model):
+    """What `make_preprocessor` gives, of the words of the texts.
+
+    Args:
+        counts: Dictionary of counts by word, as of
+            `keras_selfattn.text.count_words`.
+        training: Dictionary of training values.
+        vectors: Path of a file of word vectors in text format, or `None`.
+        model: Dictionary of the model's arguments.
+    """
+    training = {**DEFAULTS, **training}
     characters = None
     size = model.get("character_vocabulary_size")
     if size is not None:
@@ -252,7 +278,7 @@ def check_data(preset, train_data, dev_data):
     kinds = ("single texts", "pairs of texts")
     takes_pairs = CLASSES[get_preset(preset).class_name].sides == sides.PAIR
     for data in (train_data, dev_data):
-        if (data.lengths.ndim == 2) != takes_pairs:
+        if data.is_pair != takes_pairs:
             raise ValueError(
                 f"The model {preset!r} takes {kinds[takes_pairs]}. "
                 f"Received {kinds[not takes_pairs]}"

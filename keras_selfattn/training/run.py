@@ -142,11 +142,10 @@ class Run:
             ValueError: if there is a state of another backend, or of other
                 texts or fixed word vectors.
         """
-        fixed = 0
-        for variable in _fixed(model):
-            array = np.ascontiguousarray(ops.convert_to_numpy(variable))
-            fixed = zlib.crc32(array, fixed)
-        self._checksums = {"fixed_weights": fixed, **checksums}
+        self._checksums = {
+            "fixed_weights": fixed_checksum(model),
+            **checksums,
+        }
         if not self.history:
             return
         model.optimizer.build(model.trainable_variables)
@@ -172,7 +171,9 @@ class Run:
         path = checkpoint / _VARIABLES_FILE
         try:
             with open(path, "rb") as file, np.load(file) as arrays:
-                pairs = zip(_changing(model), arrays.files, strict=True)
+                pairs = zip(
+                    changing_variables(model), arrays.files, strict=True
+                )
                 for variable, name in pairs:
                     variable.assign(arrays[name])
         # NumPy has all kinds of errors for a damaged file.
@@ -230,7 +231,7 @@ class Run:
             **self._checksums,
         }
         with replaced_folder(self.folder / CHECKPOINT_FOLDER) as beside:
-            arrays = map(ops.convert_to_numpy, _changing(model))
+            arrays = map(ops.convert_to_numpy, changing_variables(model))
             np.savez(beside / _VARIABLES_FILE, *arrays)
             write_text(beside / _STATE_FILE, json.dumps(state))
             write_checksums(beside)
@@ -259,7 +260,7 @@ def write_history(folder, history):
     write_text(folder / HISTORY_FILE, text.getvalue())
 
 
-def _changing(model):
+def changing_variables(model):
     """All variables that training changes, in a fixed order.
 
     Those of the optimizer and the states of the dropouts are among them;
@@ -273,6 +274,26 @@ def _changing(model):
         if id(variable) not in fixed
     ]
     return variables + model.optimizer.variables
+
+
+def random_states(model):
+    """The states that dropouts draw from, of those variables."""
+    weights = {id(weight) for weight in model.weights}
+    return [
+        variable
+        for layer in model.layers
+        for variable in layer.variables
+        if id(variable) not in weights and tuple(variable.shape) == (2,)
+    ]
+
+
+def fixed_checksum(model):
+    """A number that differs for other weights that training leaves alone."""
+    checksum = 0
+    for variable in _fixed(model):
+        array = np.ascontiguousarray(ops.convert_to_numpy(variable))
+        checksum = zlib.crc32(array, checksum)
+    return checksum
 
 
 def _fixed(model):

@@ -1,6 +1,7 @@
 """What the folder of a run may hold when the run begins, without Keras."""
 
 import json
+import pathlib
 
 from keras_selfattn.files import read_json
 from keras_selfattn.files import write_text
@@ -9,6 +10,12 @@ from keras_selfattn.training.values import DEFAULTS
 
 SETTINGS_FILE = "settings.json"
 DATA_FOLDER = "data"
+MANIFEST_FILE = "manifest.json"
+
+
+def is_prepared(path):
+    """Whether a path is that of a folder that `prepare_shards` has made."""
+    return pathlib.Path(path, MANIFEST_FILE).is_file()
 
 
 def check_new(folder, kind, left):

@@ -379,3 +379,30 @@ def test_fit_sees_the_epochs_that_it_names():
     for left, right in zip(whole, model.get_weights(), strict=True):
         np.testing.assert_allclose(left, right, atol=1e-7)
     assert not np.allclose(start[0], whole[0])
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+def test_workers_share_each_batch(count):
+    dataset = EncodedDataset.from_texts(make_records(23), preprocessor)
+    arguments = {"shuffle": True, "seed": 4}
+    shares = [
+        list(dataset.batches(4, share=(number, count), **arguments))
+        for number in range(count)
+    ]
+    whole = list(dataset.batches(4, **arguments))
+    for (features, labels), *parts in zip(whole, *shares, strict=True):
+        owns = [int(own) for *_, own in parts]
+        assert max(owns) - min(owns) <= 1
+        for name, ids in features.items():
+            kept = [
+                part[0][name][:own]
+                for part, own in zip(parts, owns, strict=True)
+            ]
+            np.testing.assert_array_equal(np.concatenate(kept), ids)
+        kept = [part[1][:own] for part, own in zip(parts, owns, strict=True)]
+        np.testing.assert_array_equal(np.concatenate(kept), labels)
+        # No model has to answer for no rows.
+        assert all(
+            len(part[1]) == max(own, 1)
+            for part, own in zip(parts, owns, strict=True)
+        )

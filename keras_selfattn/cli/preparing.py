@@ -1,0 +1,81 @@
+"""The command `prepare`."""
+
+from keras_selfattn.cli import corpora
+from keras_selfattn.cli import training
+from keras_selfattn.cli.notes import note
+from keras_selfattn.cli.options import add_command
+from keras_selfattn.cli.options import add_training
+from keras_selfattn.cli.options import overrides
+from keras_selfattn.cli.starting import start_keras
+from keras_selfattn.encoding.shards import expanded
+from keras_selfattn.validation import integer
+
+
+def add_commands(commands):
+    parser = add_command(commands, prepare)
+    parser.add_argument(
+        "data",
+        nargs="+",
+        help="files of training texts, as `train` takes them, or patterns of "
+        "them such as 'part-*.jsonl.zst'; a file is one process's",
+    )
+    corpora.add_dev(parser)
+    parser.add_argument(
+        "--dev-split", metavar="NAME", help="of the dev texts (default: dev)"
+    )
+    training.add_recipe(parser)
+    parser.add_argument(
+        "--output", required=True, help="folder to prepare, a new one"
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="go on with what is in --output",
+    )
+    parser.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="processes that work at a time (default: the number of cores)",
+    )
+    corpora.add_columns(parser)
+    add_training(parser)
+
+
+def prepare(options):
+    """Make texts of many files into ids, for `train` to read."""
+    if options.workers is not None:
+        integer(options.workers, "--workers")
+    recipe = training.asked_recipe(options)
+    files = expanded(options.data)
+    corpora.check_dev(options, files[0])
+    texts = [
+        corpora.open_split(path, options, options.split, "train")
+        for path in files
+    ]
+    dev = corpora.open_split(
+        options.dev or files[0], options, options.dev_split, "dev"
+    )
+    recipe = recipe or training.default_recipe(texts[0])
+    model_overrides, training_overrides = overrides(options)
+    start_keras()
+    from keras_selfattn.training import prepare_shards
+
+    done = prepare_shards(
+        recipe.preset,
+        texts,
+        dev,
+        options.output,
+        vectors=options.vectors,
+        resume=options.resume,
+        model_overrides={**recipe.model, **model_overrides},
+        training_overrides={**recipe.training, **training_overrides},
+        processes=options.workers,
+    )
+    for path, said in done["left_out"].items():
+        note(f"{path}: {said}")
+    corpora.report_left_out(dev)
+    print(
+        f"{done['rows']:,} texts of {done['tokens']:,} tokens are in "
+        f"{done['shards']:,} shards in {options.output}"
+    )

@@ -1,0 +1,115 @@
+"""What `prepare_shards` has made, as what a model learns from."""
+
+import json
+import pathlib
+
+import numpy as np
+
+from keras_selfattn.checksums import check_checksums
+from keras_selfattn.data.shards import ShardedDataset
+from keras_selfattn.data.shards import load_shard
+from keras_selfattn.files import read_json
+from keras_selfattn.models import get_preset
+from keras_selfattn.text import TextPreprocessor
+from keras_selfattn.training.preparation import PreparedTexts
+from keras_selfattn.training.preparation import check_data
+from keras_selfattn.training.preparation import induce_vectors
+from keras_selfattn.training.preparation import model_sizes
+from keras_selfattn.training.settings import MANIFEST_FILE
+from keras_selfattn.training.values import DEFAULTS
+
+PREPROCESSOR_FOLDER = "preprocessor"
+VECTORS_FILE = "vectors.npz"
+
+# The training values that ids depend on.
+_NAMES = (
+    "lowercase",
+    "max_tokens",
+    "prepend_null",
+    "num_oov_indices",
+    "min_count",
+)
+
+
+class PreparedFolder:
+    """What `prepare_shards` has made.
+
+    Args:
+        folder: Path of the folder.
+        verify: Boolean, whether the files must be those that were written.
+
+    Attributes:
+        preset: The name of the preset that it was made for.
+
+    Raises:
+        ValueError: if the folder has no such thing.
+    """
+
+    def __init__(self, folder, verify=True):
+        self.folder = pathlib.Path(folder)
+        self._verify = verify
+        path = self.folder / MANIFEST_FILE
+        if not path.exists():
+            raise ValueError(
+                f"{folder} has no {MANIFEST_FILE}: it must be a folder that "
+                "`prepare` has finished"
+            )
+        self._manifest = read_json(path)
+        self.preset = self._manifest["settings"]["preset"]
+
+    def texts(self, preset, training, overrides, vectors=None):
+        """The `PreparedTexts`, for a preset's model that takes these ids.
+
+        Args:
+            preset: The name of a preset.
+            training: Dictionary of training values.
+            overrides: Dictionary of model arguments that take the place of
+                the preset's.
+            vectors: As in `train`.
+
+        Raises:
+            ValueError: if the model takes other ids.
+        """
+        model = {**get_preset(preset).model, **overrides}
+        asked = json.loads(json.dumps(text_settings(training, model, vectors)))
+        made = self._manifest["settings"]["texts"]
+        different = [name for name in asked if asked[name] != made.get(name)]
+        if different:
+            raise ValueError(
+                f"{self.folder} was prepared with other values of: "
+                f"{', '.join(different)}"
+            )
+        inner = self.folder / PREPROCESSOR_FOLDER
+        preprocessor = TextPreprocessor.load(inner, verify=self._verify)
+        found = None
+        if vectors is not None:
+            with np.load(inner / VECTORS_FILE) as arrays:
+                found = arrays["vectors"], arrays["found"]
+        labels = self._manifest["labels"]
+        train_data = ShardedDataset(
+            [self._shard(entry) for entry in self._manifest["shards"]], labels
+        )
+        dev = self._shard(self._manifest["dev"])
+        dev_data = load_shard(dev["folder"], labels)
+        check_data(preset, train_data, dev_data)
+        sizes = model_sizes(preprocessor, found, overrides, vectors)
+        sizes["num_classes"] = len(labels)
+        if training.get("induce_vectors"):
+            found = induce_vectors(train_data, preprocessor, *found)
+        return PreparedTexts(preprocessor, train_data, dev_data, found, sizes)
+
+    def _shard(self, entry):
+        folder = self.folder / entry["name"]
+        if self._verify:
+            check_checksums(folder)
+        return {**entry, "folder": folder}
+
+
+def text_settings(training, model, vectors):
+    """What the ids, and the vectors of their words, depend on."""
+    training = {**DEFAULTS, **training}
+    values = {name: training[name] for name in _NAMES}
+    values["character_vocabulary_size"] = model.get("character_vocabulary_size")
+    # The file may lie elsewhere when it is no longer needed.
+    values["vectors"] = None if vectors is None else pathlib.Path(vectors).name
+    return values

@@ -1,0 +1,66 @@
+import json
+
+import pytest
+
+from keras_selfattn.cli import main
+from tests.cli.commands import SMALL
+from tests.cli.commands import fails
+from tests.cli.commands import write_reviews
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("parts")
+    for number, size in enumerate((60, 40)):
+        path = write_reviews(folder / f"part-{number}.jsonl", size, number)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write('{"review": "", "stars": 1.0}\n')
+    write_reviews(folder / "dev.jsonl", 30, 2)
+    return folder
+
+
+def arguments(parts, output, *more):
+    return [
+        "prepare",
+        str(parts / "part-*.jsonl"),
+        f"--dev={parts / 'dev.jsonl'}",
+        f"--output={output}",
+        "--text=review",
+        "--label=stars",
+        "--workers=1",
+        "--max-bad-rate=0.1",
+        *SMALL,
+        *more,
+    ]
+
+
+def test_prepare_and_train(parts, tmp_path, capsys):
+    assert main(arguments(parts, tmp_path / "ids")) == 0
+    said = capsys.readouterr()
+    assert "100 texts of" in said.out and "in 2 shards" in said.out
+    assert "part-1.jsonl: 41 rows, left out: 1 empty text" in said.err
+    train = ["train", str(tmp_path / "ids"), *SMALL]
+    assert main([*train, f"--output={tmp_path / 'run'}"]) == 0
+    assert "Best dev accuracy" in capsys.readouterr().out
+    settings = json.loads((tmp_path / "run" / "settings.json").read_text())
+    # As for files of one's own texts.
+    assert settings["training"]["patience"] is not None
+    fails(
+        capsys,
+        [*train, f"--output={tmp_path / 'other'}", "--text=review"],
+        "`--text` is for texts",
+    )
+    fails(
+        capsys,
+        [*train, f"--output={tmp_path / 'other'}", "--max-tokens=9"],
+        "prepared with other values of: max_tokens",
+    )
+    assert not (tmp_path / "other").exists()
+    fails(capsys, arguments(parts, tmp_path / "ids"), "must be new")
+
+
+def test_no_file_of_a_pattern(parts, tmp_path, capsys):
+    given = arguments(parts, tmp_path / "ids")
+    given[1] = str(parts / "nothing-*")
+    fails(capsys, given, "no file that matches", "nothing-*")
+    assert not (tmp_path / "ids").exists()

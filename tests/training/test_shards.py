@@ -1,0 +1,164 @@
+import hashlib
+import json
+
+import pytest
+
+from keras_selfattn import training
+from keras_selfattn.data import Corpus
+from tests.training.small import SMALL
+from tests.training.small import assert_same_run
+from tests.training.small import reviews
+from tests.training.small import write_vectors
+
+VALUES = {"epochs": 2, "batch_size": 16}
+
+
+def write_files(folder, sizes):
+    paths = []
+    for number, size in enumerate(sizes):
+        path = folder / f"part-{number}.jsonl"
+        rows = [
+            {"text": t, "label": label} for t, label in reviews(size, number)
+        ]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        paths.append(path)
+    return paths
+
+
+def prepare(folder, paths, **changes):
+    *parts, dev = map(Corpus, paths)
+    arguments = {"processes": 1, "shard_rows": 20, **changes}
+    return training.prepare_shards(
+        "lin2017_yelp", parts, dev, folder, **arguments
+    )
+
+
+def contents(folder):
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(
+            path.read_bytes()
+        ).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    return write_files(tmp_path_factory.mktemp("parts"), (50, 30, 24))
+
+
+@pytest.fixture(scope="module")
+def prepared(paths, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("prepared") / "ids"
+    done = prepare(folder, paths)
+    assert done["rows"] == 80
+    assert done["shards"] == 3 + 2
+    assert done["left_out"] == {}
+    return folder
+
+
+def train(prepared, folder, **changes):
+    return training.train(
+        "lin2017_yelp",
+        training.PreparedFolder(prepared),
+        None,
+        folder,
+        model_overrides=SMALL,
+        training_overrides={**VALUES, **changes.pop("values", {})},
+        verbose=0,
+        **changes,
+    )
+
+
+def test_ids_and_vocabulary_are_those_of_train(prepared, paths, tmp_path):
+    *parts, dev = map(Corpus, paths)
+    rows = [row for part in parts for row in part]
+    model = train(prepared, tmp_path / "run")
+    other = training.train(
+        "lin2017_yelp",
+        rows,
+        dev,
+        tmp_path / "other",
+        model_overrides=SMALL,
+        training_overrides=VALUES,
+        verbose=0,
+    )
+    assert model.labels == other.labels
+    assert (
+        model.preprocessor.get_vocabulary()
+        == other.preprocessor.get_vocabulary()
+    )
+    assert model.training_record["train_rows"] == 80
+
+
+@pytest.mark.slow
+def test_a_stopped_run_goes_on(prepared, tmp_path):
+    train(prepared, tmp_path / "whole")
+    train(prepared, tmp_path / "parts", values={"epochs": 1})
+    train(prepared, tmp_path / "parts", resume=True)
+    assert_same_run(tmp_path / "whole", tmp_path / "parts")
+
+
+def test_what_is_there_is_not_made_again(prepared, paths, tmp_path):
+    folder = tmp_path / "ids"
+    prepare(folder, paths)
+    whole = contents(folder)
+    assert whole == contents(prepared)
+    # As where it was killed.
+    (folder / "manifest.json").unlink()
+    for path in (folder / "train" / "00000-0001").iterdir():
+        path.unlink()
+    (folder / "train" / "00000-0001").rmdir()
+    kept = folder / "train" / "00001-0000" / "labels.npy"
+    before = kept.stat().st_mtime_ns
+    with pytest.raises(ValueError, match="ask to resume"):
+        prepare(folder, paths)
+    prepare(folder, paths, resume=True)
+    assert contents(folder) == whole
+    assert kept.stat().st_mtime_ns == before
+    with pytest.raises(ValueError, match="other values of: files"):
+        prepare(folder, paths[1:], resume=True)
+
+
+@pytest.mark.slow
+def test_several_processes_make_the_same_bytes(prepared, paths, tmp_path):
+    prepare(tmp_path / "ids", paths, processes=2)
+    assert contents(tmp_path / "ids") == contents(prepared)
+
+
+def test_vectors(paths, tmp_path):
+    write_vectors(tmp_path / "vectors.txt", ["food", "was"])
+    vectors = tmp_path / "vectors.txt"
+    prepare(tmp_path / "ids", paths, vectors=vectors)
+    with pytest.raises(ValueError, match="prepared with other .*: vectors"):
+        train(tmp_path / "ids", tmp_path / "run")
+    small = {k: v for k, v in SMALL.items() if k != "embedding_dim"}
+    model = training.train(
+        "lin2017_yelp",
+        training.PreparedFolder(tmp_path / "ids"),
+        None,
+        tmp_path / "run",
+        vectors,
+        model_overrides={**small, "trainable_embeddings": False},
+        training_overrides={"epochs": 1, "batch_size": 16},
+        verbose=0,
+    )
+    table = model.get_layer("word_vectors").get_weights()[0]
+    word = model.preprocessor.get_vocabulary().index("was")
+    assert table[word].tolist() == [1.0, 0.5, -1.0]
+
+
+def test_a_folder_of_other_ids(prepared, tmp_path):
+    with pytest.raises(ValueError, match="other values of: max_tokens"):
+        train(prepared, tmp_path / "run", values={"max_tokens": 5})
+    with pytest.raises(ValueError, match="has no manifest.json"):
+        training.PreparedFolder(tmp_path)
+
+
+def test_a_changed_shard(paths, tmp_path):
+    prepare(tmp_path / "ids", paths)
+    path = tmp_path / "ids" / "train" / "00000-0000" / "labels.npy"
+    path.write_bytes(path.read_bytes()[:-1] + b"\7")
+    with pytest.raises(ValueError, match="labels.npy is not the file"):
+        train(tmp_path / "ids", tmp_path / "run")
