@@ -200,27 +200,12 @@ def _train(
     elif model_overrides:
         check_model_arguments(preset, model_overrides)
     with run.data_folder() as data:
-        texts = prepare(
-            preset,
-            train_texts,
-            dev_texts,
-            training,
-            model_overrides,
-            vectors=vectors,
-            folder=data,
-            start=None if origin is None else origin.model,
-        )
-        if origin is None:
-            model = make_model(
-                preset,
-                training,
-                vectors=texts.vectors,
-                seed=seed,
-                **{**model_overrides, **texts.arguments},
-            )
-        else:
-            model = origin.make_model(texts, training, seed, model_overrides)
         if isinstance(train_texts, PreparedFolder):
+            if origin is not None:
+                raise ValueError(
+                    "A model to start from takes texts, as it has words of "
+                    f"its own. Received: {train_texts.folder}"
+                )
             texts = train_texts.texts(
                 preset, training, model_overrides, vectors
             )
@@ -233,14 +218,18 @@ def _train(
                 model_overrides,
                 vectors=vectors,
                 folder=data,
+                start=None if origin is None else origin.model,
             )
-        model = make_model(
-            preset,
-            training,
-            vectors=texts.vectors,
-            seed=seed,
-            **{**model_overrides, **texts.arguments},
-        )
+        if origin is None:
+            model = make_model(
+                preset,
+                training,
+                vectors=texts.vectors,
+                seed=seed,
+                **{**model_overrides, **texts.arguments},
+            )
+        else:
+            model = origin.make_model(texts, training, seed, model_overrides)
         # As large as the table that they are in now.
         texts.vectors = None
         texts.hand_to(model, run.settings)
