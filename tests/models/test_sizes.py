@@ -110,8 +110,10 @@ def test_what_a_model_has_no_input_for_is_left_out():
     assert set(model.preprocess(["a dog"])) == {"token_ids"}
 
 
-def test_a_folder_takes_neither(tmp_path):
+def test_a_folder_takes_labels_and_no_preprocessor(tmp_path):
     make(preprocessor=words(), labels=LABELS).save_to_preset(tmp_path / "m")
-    for given in ({"preprocessor": words()}, {"labels": LABELS}):
-        with pytest.raises(ValueError, match="takes no arguments"):
-            models.from_preset(tmp_path / "m", **given)
+    with pytest.raises(ValueError, match="Received: more with the folder"):
+        models.from_preset(tmp_path / "m", preprocessor=words())
+    other = models.from_preset(tmp_path / "m", labels=["x", "y", "z", "w"])
+    assert other.labels == ["x", "y", "z", "w"]
+    assert other.output_shape == (None, 4)

@@ -13,7 +13,7 @@ from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.data.generated_pairs import generate_pairs
 from keras_selfattn.reproduction import get_table
 from keras_selfattn.reproduction import reproduce
-from keras_selfattn.training import fitting
+from keras_selfattn.training import epochs
 
 PAIRS = [
     ((p.premise, p.hypothesis), p.label) for p in generate_pairs(72, seed=0)
@@ -68,7 +68,7 @@ class Watch:
         self.runs = []
         self.epochs = []
         train = training.train
-        begin = fitting._KeepRun.on_epoch_begin
+        begin = epochs.KeepRun.on_epoch_begin
 
         def counted(preset, *args, **kwargs):
             self.runs.append((preset, kwargs["seed"]))
@@ -81,7 +81,7 @@ class Watch:
             begin(callback, epoch, logs)
 
         monkeypatch.setattr(training, "train", counted)
-        monkeypatch.setattr(fitting._KeepRun, "on_epoch_begin", begun)
+        monkeypatch.setattr(epochs.KeepRun, "on_epoch_begin", begun)
 
 
 @pytest.fixture(scope="module")
