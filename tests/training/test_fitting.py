@@ -205,6 +205,8 @@ def test_characters(tmp_path):
 def test_a_last_step_that_breaks_the_weights(tmp_path):
     class Break(keras.callbacks.Callback):
         def on_train_batch_end(self, batch, logs=None):
+            if batch + 1 < self.params["steps"]:
+                return
             weight = self.model.trainable_weights[-1]
             weight.assign(np.full(weight.shape, np.nan, "float32"))
 
