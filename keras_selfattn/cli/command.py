@@ -39,9 +39,11 @@ def main(arguments=None):
 
 
 def _run(arguments, signals=None):
-    options = make_parser().parse_args(arguments)
-    options.arguments = arguments
+    debug = False
     try:
+        options = make_parser().parse_args(arguments)
+        options.arguments = arguments
+        debug = options.debug
         code = options.run(options) or 0
         if sys.stdout is not None:
             # Else the interpreter would meet a closed pipe at its end.
@@ -58,7 +60,7 @@ def _run(arguments, signals=None):
         note("interrupted")
         return 130
     except Exception as error:
-        if options.debug:
+        if debug:
             traceback.print_exc()
         if signals is not None and signals.received is not None:
             # What the handler raised, C code has made another error of.

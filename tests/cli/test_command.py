@@ -2,6 +2,7 @@ import subprocess
 import sys
 
 from keras_selfattn import cli
+from keras_selfattn.cli import command
 from keras_selfattn.cli import listing
 from tests.cli.commands import fails
 
@@ -36,6 +37,15 @@ def test_an_interrupt(capsys, monkeypatch):
 
     monkeypatch.setattr(listing, "presets", interrupt)
     interrupt.__name__ = "presets"
+    assert cli.main(["presets"]) == 130
+    assert capsys.readouterr().err == "keras-selfattn: interrupted\n"
+
+
+def test_an_interrupt_before_the_command_is_known(capsys, monkeypatch):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "make_parser", interrupt)
     assert cli.main(["presets"]) == 130
     assert capsys.readouterr().err == "keras-selfattn: interrupted\n"
 

@@ -12,10 +12,10 @@ from tests.mutants.concerned import ROOT
 from tests.mutants.changes import changes_of
 
 running.prepare()
-path = "keras_selfattn/data/batches.py"
+path = "keras_selfattn/data/cutting.py"
 source = (ROOT / path).read_text(encoding="utf-8")
 tests = [["tests/data/test_fingerprint.py"], ["tests/data/test_batches.py"]]
-traced = "count = stretch['ends']", "count = stretch"
+traced = "count = stretch['ends']", "return tf.data.Dataset.range(count)"
 for change in [None] + changes_of(path, source):
     if change is None or change.after in traced:
         run = running.Run(tests, change)
