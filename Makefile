@@ -37,8 +37,8 @@ dist: $(VENV)/develop
 $(VENV)-oldest/ready: setup.py tests/oldest.py
 	$(PYTHON) -m venv --clear $(VENV)-oldest
 	$(VENV)-oldest/bin/pip install --quiet setuptools
-	$(VENV)-oldest/bin/pip install --quiet pytest pytest-xdist scikit-learn \
-		$$($(VENV)-oldest/bin/python tests/oldest.py)
+	$(VENV)-oldest/bin/pip install --quiet hypothesis pytest pytest-xdist \
+		scikit-learn $$($(VENV)-oldest/bin/python tests/oldest.py)
 	touch $@
 
 test-oldest: $(VENV)-oldest/ready dist
