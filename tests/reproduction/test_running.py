@@ -341,8 +341,9 @@ def test_a_folder_of_something_else(tmp_path):
 
 def test_a_figure_without_matplotlib(tmp_path, monkeypatch):
     name = "keras_selfattn.reproduction.curves"
-    monkeypatch.delitem(sys.modules, name, raising=False)
+    # Looking for the attribute imports the module.
     monkeypatch.delattr(reproduction, "curves", raising=False)
+    monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ImportError, match=r"keras_selfattn\[reproduction\]"):
         reproduce("lin2017", "figure 5", "snli", [], [], folder=tmp_path / "x")
