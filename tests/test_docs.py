@@ -95,6 +95,9 @@ def test_the_site_builds(tmp_path):
 def test_pictures_are_taken(tmp_path, monkeypatch):
     tiny_classifier(labels=list("12345")).save_to_preset(tmp_path / "model")
     monkeypatch.setattr(take_screenshots, "DOCS", tmp_path)
+    figure = tmp_path / "examples" / take_screenshots.FIGURE.name
+    figure.parent.mkdir()
+    monkeypatch.setattr(take_screenshots, "FIGURE", figure)
     monkeypatch.setattr("sys.argv", ["", str(tmp_path / "model")])
     take_screenshots.main()
     taken = {path.name for path in tmp_path.glob("*.png")}
@@ -102,6 +105,7 @@ def test_pictures_are_taken(tmp_path, monkeypatch):
     for name in taken:
         width, height = size(tmp_path / name)
         assert 500 < width <= 1000 and 200 < height <= 760
+    assert min(size(figure)) > 200
 
 
 def size(path):
