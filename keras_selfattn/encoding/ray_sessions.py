@@ -15,6 +15,7 @@ import signal
 import socket
 import tempfile
 import threading
+import time
 
 from keras_selfattn.files import remove_folder
 from keras_selfattn.first_use import import_extra
@@ -28,6 +29,7 @@ _TOKENS = "RAY_AUTH_"
 # Without clusters Ray listens on the loopback address.
 _CLUSTERS = "ENABLE_RAY_CLUSTER"
 _SECONDS = 10.0
+_PAUSE = 0.1
 # What workers hand on are counts; files they write themselves.
 _OBJECT_BYTES = 80 << 20
 
@@ -53,7 +55,7 @@ def session(cores, address, variables):
             on another address than the loopback.
     """
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_environment(address is None, variables))
+        stack.enter_context(_settings(address is None, variables))
         ray = import_extra("ray", "Encoding by workers", "Ray", "cluster")
         # Importing it sets its logger up.
         stack.enter_context(_without_warnings())
@@ -74,6 +76,8 @@ def session(cores, address, variables):
 def _on_this_machine(ray, cores):
     with (
         _temporary_folder() as folder,
+        # What workers leave there when they are killed goes with it.
+        _environment({"TMPDIR": str(folder)}),
         _alone(),
         _begun(
             ray,
@@ -150,28 +154,46 @@ def _begun(ray, address, **options):
 def _temporary_folder():
     """A folder in the system's temporary one; those of the dead are removed."""
     above = pathlib.Path(tempfile.gettempdir())
-    for path in above.glob(f"{_PREFIX}*"):
-        # Of another user, or of a session that is running.
-        with contextlib.suppress(ValueError, OSError), path_held(path):
-            remove_folder(path)
+    _remove_left(above)
     folder = above / f"{_PREFIX}{secrets.token_hex(4)}"
     # Held before it is there, lest somebody take it for a dead one's.
     with path_held(folder), cleared(remove_folder, folder):
         folder.mkdir(mode=0o700)
         yield folder
+    # Also where Ray's processes were still writing when it was removed.
+    _remove_left(above)
+
+
+def _remove_left(above):
+    end = time.monotonic() + _SECONDS
+    for path in above.glob(f"{_PREFIX}*"):
+        # Of another user, or of a session that is running.
+        with contextlib.suppress(ValueError, OSError), path_held(path):
+            remove_folder(path)
+            # Ray's processes outlive the one that began them for a while.
+            while path.exists() and time.monotonic() < end:
+                time.sleep(_PAUSE)
+                remove_folder(path)
 
 
 @contextlib.contextmanager
-def _environment(is_local, variables):
+def _settings(is_local, variables):
     """Environment variables that Ray reads, and hands on to its processes."""
-    before = dict(os.environ)
-    os.environ.update(variables)
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+    settings = {**variables, "RAY_USAGE_STATS_ENABLED": "0"}
     if is_local:
         # The same in the processes that it starts.
-        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+        settings["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
         # Else it would write one into the home folder.
-        os.environ.setdefault(f"{_TOKENS}TOKEN", secrets.token_hex(32))
+        token = f"{_TOKENS}TOKEN"
+        settings[token] = os.environ.get(token, secrets.token_hex(32))
+    with _environment(settings):
+        yield
+
+
+@contextlib.contextmanager
+def _environment(variables):
+    before = dict(os.environ)
+    os.environ.update(variables)
     try:
         yield
     finally:

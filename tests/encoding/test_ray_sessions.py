@@ -40,7 +40,7 @@ def test_variables_are_those_of_before(monkeypatch):
     # As the process has it afterwards.
     monkeypatch.setenv("RAY_AUTH_TOKEN", "given")
     before = dict(os.environ)
-    with ray_sessions._environment(True, {"OF_WORKERS": "1"}):
+    with ray_sessions._settings(True, {"OF_WORKERS": "1"}):
         assert os.environ["OF_WORKERS"] == "1"
         assert os.environ["RAY_AUTH_MODE"] == "disabled"
         assert os.environ["RAY_AUTH_TOKEN"] == "given"
@@ -49,14 +49,14 @@ def test_variables_are_those_of_before(monkeypatch):
         os.environ["RAY_CLIENT_MODE"] = "0"
     assert dict(os.environ) == before
     monkeypatch.delenv("RAY_AUTH_TOKEN")
-    with ray_sessions._environment(False, {"OF_WORKERS": "1"}):
+    with ray_sessions._settings(False, {"OF_WORKERS": "1"}):
         assert "RAY_AUTH_TOKEN" not in os.environ
         assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
-    with ray_sessions._environment(True, {"OF_WORKERS": "1"}):
+    with ray_sessions._settings(True, {"OF_WORKERS": "1"}):
         token = os.environ["RAY_AUTH_TOKEN"]
         assert len(token) == 64
     # Ray knows it by heart now, and so a second session has the same.
-    with ray_sessions._environment(True, {"OF_WORKERS": "1"}):
+    with ray_sessions._settings(True, {"OF_WORKERS": "1"}):
         assert os.environ["RAY_AUTH_TOKEN"] == token
 
 
@@ -81,3 +81,22 @@ def test_folders_of_the_dead_are_removed(tmp_path, monkeypatch):
         assert len(found) == 2 and alive.name in found
         assert dead.name not in found
     assert list(tmp_path.iterdir()) == [alive]
+
+
+def test_folders_that_are_still_written_to(tmp_path, monkeypatch):
+    """Ray's processes outlive for a while the one that began them."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    dead = tmp_path / f"{_PREFIX}dead"
+    (dead / "logs").mkdir(parents=True)
+    remove, times = ray_sessions.remove_folder, []
+
+    def written_to(folder):
+        remove(folder)
+        times.append(folder)
+        if folder == dead and times.count(dead) < 3:
+            (dead / "logs").mkdir(parents=True)
+
+    monkeypatch.setattr(ray_sessions, "remove_folder", written_to)
+    with ray_sessions._temporary_folder():
+        assert not dead.exists()
+    assert times.count(dead) == 3
