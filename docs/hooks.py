@@ -16,6 +16,10 @@ FILES = {
     "benchmarks/results.md": "results.md",
     "benchmarks/scaling.png": "scaling.png",
     **{
+        path.relative_to(ROOT).as_posix(): f"results/{path.name}"
+        for path in (ROOT / "benchmarks" / "results").iterdir()
+    },
+    **{
         path.relative_to(ROOT).as_posix(): path.relative_to(ROOT).as_posix()
         for path in (ROOT / "examples").iterdir()
         if path.is_file()

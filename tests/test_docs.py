@@ -87,7 +87,8 @@ def test_the_site_builds(tmp_path):
             assert left not in page, (name, left)
     assert "keras-selfattn predict [-h]" in pages["commands.html"]
     assert "lin2017_yelp_pruned" in pages["presets.html"]
-    assert "Memory at corpus size" in pages["results.html"]
+    assert 'href="results/memory.html"' in pages["results.html"]
+    assert "Memory at corpus size" in pages["results/memory.html"]
 
 
 @needs_chromium
