@@ -42,19 +42,21 @@ def check_vectors(path, give):
     if suffix(path):
         check_folder_of(path)
     else:
-        folder = pathlib.Path(path)
-        if folder.exists() and not (
-            folder.is_dir() and not any(folder.iterdir())
-        ):
-            raise ValueError(
-                f"The folder to write must be new or empty. Received: {path}"
-            )
+        _check_new(path)
     if suffix(path) == _PARQUET:
         pyarrow()
     elif ATTENTION in give:
         raise ValueError(
             f"{ATTENTION} has as many numbers as a text has words, and is "
             f"written to {_PARQUET} alone. Received: {path}"
+        )
+
+
+def _check_new(path):
+    folder = pathlib.Path(path)
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise ValueError(
+            f"The folder to write must be new or empty. Received: {path}"
         )
 
 
@@ -69,6 +71,10 @@ def new_vectors(path, labels):
 
     Yields:
         A function that writes some rows, a dictionary of arrays by name.
+
+    Raises:
+        ValueError: if another process is writing it, or has meanwhile written
+            the folder.
     """
     with path_held(path):
         if suffix(path) == _PARQUET:
@@ -84,6 +90,7 @@ def new_vectors(path, labels):
                 with open(beside, "wb") as file:
                     np.savez(file, **store.finish(), labels=_strings(labels))
         else:
+            _check_new(path)
             with replaced_folder(path) as beside:
                 with Folder(beside) as store:
                     yield lambda arrays: _add(store, arrays)

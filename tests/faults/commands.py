@@ -30,6 +30,7 @@ class Command:
         is_version: Whether it writes a folder of its own into the path, which
             must not be there yet.
         is_whole: Whether what it writes is there whole or not at all.
+        is_new: Whether it refuses a path where something is already.
         suffix: What the path it writes to ends in.
     """
 
@@ -40,6 +41,7 @@ class Command:
     begun: str = ""
     is_version: bool = False
     is_whole: bool = False
+    is_new: bool = False
     suffix: str = ""
 
     def going_on(self, data, output):
@@ -50,17 +52,24 @@ class Command:
 
     def is_done(self, output):
         """Whether there is nothing to go on with."""
+        if self.is_new:
+            return bool(self.files(output))
         return self.is_version and (output / "1").exists()
 
     def files(self, output):
-        """By name the content of the files that count."""
+        """By name the content of the files that count.
+
+        Those below hidden folders are being written, and don't.
+        """
         if self.result is None:
             return {"": output.read_bytes()} if output.is_file() else {}
-        return {
-            str(path.relative_to(output)): path.read_bytes()
-            for path in pathlib.Path(output).glob(self.result)
-            if path.is_file()
-        }
+        found = {}
+        for path in pathlib.Path(output).glob(self.result):
+            name = path.relative_to(output)
+            hidden = any(part.startswith(".") for part in name.parts)
+            if path.is_file() and not hidden:
+                found[str(name)] = path.read_bytes()
+        return found
 
 
 def _fit(command, *more):
@@ -115,6 +124,7 @@ COMMANDS = {
                 *("--text=review", f"--output={output}"),
             ],
             is_whole=True,
+            is_new=True,
         ),
         Command(
             "predict",
