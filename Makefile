@@ -5,8 +5,8 @@ BIN := $(VENV)/bin
 # A process a core, but no more than the memory of a laptop holds.
 SPREAD := -n auto --maxprocesses 4 --dist worksteal
 
-.PHONY: demo test test-slow test-oldest dist coverage sbom audit laws mutants \
-	faults lint format docs bench clean
+.PHONY: demo test test-slow test-oldest test-oldest-extras dist coverage \
+	sbom audit laws mutants faults lint types format docs bench clean
 
 $(VENV)/run: setup.py pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -49,6 +49,24 @@ test-oldest: $(VENV)-oldest/ready dist
 		tests/layers tests/models tests/test_regularizers.py \
 		tests/test_optimizers.py
 
+EXTRAS := tuning reproduction viz parquet zstd serving cluster hub app formats
+
+# The oldest versions that these extras admit, all together.
+$(VENV)-oldest-extras/ready: setup.py tests/oldest.py
+	$(PYTHON) -m venv --clear $(VENV)-oldest-extras
+	$(VENV)-oldest-extras/bin/pip install --quiet setuptools
+	$(VENV)-oldest-extras/bin/pip install --quiet hypothesis pytest \
+		pytest-xdist \
+		$$($(VENV)-oldest-extras/bin/python tests/oldest.py $(EXTRAS))
+	touch $@
+
+# Old packages call what newer ones below them are about to drop.
+test-oldest-extras: $(VENV)-oldest-extras/ready
+	$(VENV)-oldest-extras/bin/python -m pytest $(SPREAD) \
+		-W ignore::DeprecationWarning tests/data \
+		tests/encoding tests/reproduction tests/serving tests/tuning \
+		tests/visualization tests/zoo tests/test_wrappers.py
+
 # Lines and branches that no test of the default run reaches.
 coverage: $(VENV)/develop
 	$(BIN)/python -m pytest $(SPREAD) --cov --cov-report=term-missing
@@ -79,9 +97,12 @@ mutants: $(VENV)/develop
 faults: $(VENV)/develop
 	$(BIN)/python -m tests.faults
 
-lint: $(VENV)/develop
+lint: types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/develop
+	$(BIN)/mypy
 
 format: $(VENV)/develop
 	$(BIN)/ruff check --fix .
@@ -95,4 +116,5 @@ bench: $(VENV)/develop
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-audit runs build *.egg-info
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-oldest-extras $(VENV)-audit runs \
+		build *.egg-info

@@ -8,8 +8,8 @@ from setuptools import setup
 HERE = pathlib.Path(__file__).parent
 
 extras = {
-    "tuning": ["matplotlib>=3.8", "scikit-learn", "scipy"],
-    "reproduction": ["matplotlib>=3.8", "scipy"],
+    "tuning": ["matplotlib>=3.8", "scikit-learn>=1.4", "scipy>=1.11.1"],
+    "reproduction": ["matplotlib>=3.8", "scipy>=1.11.1"],
     "viz": ["matplotlib>=3.8"],
     "parquet": ["pyarrow>=16"],
     "zstd": ["zstandard>=0.22"],
@@ -33,6 +33,7 @@ extras = {
         "build>=1",
         "hypothesis>=6",
         "jax",
+        "mypy>=1.11",
         "pandas",
         "pytest>=8",
         "pytest-cov>=5",
@@ -57,6 +58,7 @@ setup(
     license="Apache-2.0",
     packages=find_packages(include=["keras_selfattn", "keras_selfattn.*"]),
     package_data={
+        "": ["*.pyi", "py.typed"],
         "keras_selfattn.data": ["*.json"],
         "keras_selfattn.models": ["*.json"],
         "keras_selfattn.reproduction": ["*.json"],

@@ -2,7 +2,10 @@
 
 import hashlib
 import json
+import os
 import pathlib
+from collections.abc import Collection
+from collections.abc import Iterable
 
 from keras_selfattn.files import read_json
 from keras_selfattn.files import write_text
@@ -13,7 +16,9 @@ _KEY = "sha256"
 _CHUNK = 1 << 20
 
 
-def write_checksums(folder, names=None):
+def write_checksums(
+    folder: str | os.PathLike, names: Iterable[str] | None = None
+) -> None:
     """Write the checksums of files into their folder.
 
     Args:
@@ -30,7 +35,7 @@ def write_checksums(folder, names=None):
     write_text(folder / CHECKSUMS_FILE, text + "\n")
 
 
-def folder_checksum(folder):
+def folder_checksum(folder: str | os.PathLike) -> str:
     """One SHA-256 of the names and contents of all files in a folder."""
     folder = pathlib.Path(folder)
     digest = hashlib.sha256()
@@ -41,7 +46,9 @@ def folder_checksum(folder):
     return digest.hexdigest()
 
 
-def check_checksums(folder, names=None):
+def check_checksums(
+    folder: str | os.PathLike, names: Collection[str] | None = None
+) -> None:
     """Check the files of a folder, if it has checksums.
 
     Files without one are not looked at, and earlier versions wrote none.
@@ -62,7 +69,7 @@ def check_checksums(folder, names=None):
             _check(path.parent, name, expected)
 
 
-def checked_names(folder):
+def checked_names(folder: str | os.PathLike) -> list[str]:
     """The names of the files that a folder has checksums of.
 
     Args:

@@ -6,7 +6,7 @@ import re
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-def clean(text):
+def clean(text: object) -> str:
     """The text with line ends as `\\n` and other controls replaced.
 
     Control characters can drive a terminal, and lone surrogates can't be
@@ -16,6 +16,6 @@ def clean(text):
     return _CONTROLS.sub("\ufffd", text)
 
 
-def one_line(text):
+def one_line(text: object) -> str:
     """The same on one line."""
     return " ".join(clean(text).split())

@@ -1,7 +1,12 @@
 """How well a classifier answers texts with labels."""
 
 import dataclasses
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import Any
 
+import keras
 import numpy as np
 
 from keras_selfattn.backends import compiled
@@ -26,18 +31,18 @@ class Evaluation:
     confusion: np.ndarray
 
     @property
-    def accuracy(self):
+    def accuracy(self) -> float:
         """The share of right answers."""
         return float(np.trace(self.confusion) / self.confusion.sum())
 
     @property
-    def macro_f1(self):
+    def macro_f1(self) -> float:
         """The mean F1 of the classes that are true or predicted somewhere."""
         known = self.confusion.sum(axis=0) + self.confusion.sum(axis=1) > 0
         f1 = [figures["f1"] for figures in self.per_class().values()]
         return float(np.mean(np.array(f1)[known]))
 
-    def per_class(self):
+    def per_class(self) -> dict[Any, dict]:
         """Precision, recall, F1 and the number of rows of each class.
 
         Returns:
@@ -59,7 +64,9 @@ class Evaluation:
         }
 
 
-def predict(model, texts, batch_size=64):
+def predict(
+    model: keras.Model, texts: Iterable, batch_size: int = 64
+) -> Iterator[tuple[list, np.ndarray]]:
     """Class probabilities of texts, a batch at a time.
 
     Args:
@@ -85,7 +92,9 @@ def _predict(model, texts, batch_size):
         yield chunk, answer(model.preprocess(chunk))
 
 
-def evaluate(model, records, batch_size=64):
+def evaluate(
+    model: keras.Model, records: Iterable, batch_size: int = 64
+) -> Evaluation:
     """Compare a classifier's answers with the labels.
 
     Args:
@@ -103,7 +112,9 @@ def evaluate(model, records, batch_size=64):
     return count(answers(records, model, batch_size), model.labels)
 
 
-def count(answers, labels):
+def count(
+    answers: Iterable[tuple[list[int], np.ndarray]], labels: Sequence
+) -> Evaluation:
     """Count answers beside the true labels.
 
     Args:
@@ -124,7 +135,9 @@ def count(answers, labels):
     return Evaluation(list(labels), confusion)
 
 
-def answers(records, model, batch_size=64):
+def answers(
+    records: Iterable, model: keras.Model, batch_size: int = 64
+) -> Iterator[tuple[list[int], np.ndarray]]:
     """The labels of texts beside what a classifier answers.
 
     Args:
@@ -146,7 +159,9 @@ def answers(records, model, batch_size=64):
         yield label_ids, answer(model.preprocess(texts))
 
 
-def with_label_ids(records, labels):
+def with_label_ids(
+    records: Iterable, labels: Sequence
+) -> Iterator[tuple[tuple, int]]:
     """Each record with the number of its label.
 
     A label is known by its value or by its text.

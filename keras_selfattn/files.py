@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import glob
 import importlib.resources
 import json
 import os
@@ -9,11 +10,15 @@ import pathlib
 import re
 import secrets
 import shutil
+from collections.abc import Iterator
+from typing import Any
 
 from keras_selfattn.leftovers import cleared
 from keras_selfattn.locks import LOCK_FILE
 from keras_selfattn.locks import held
+from keras_selfattn.locks import own_file
 from keras_selfattn.locks import path_held
+from keras_selfattn.locks import remove_left
 
 # What the names of files end in that are not complete yet.
 UNFINISHED = ".tmp"
@@ -23,13 +28,13 @@ _EXPORT = ".export-"
 _OF_THE_SYSTEM = re.compile(r"Error: (\[Errno \d+\] .+)")
 
 
-def packaged_json(package, name):
+def packaged_json(package: str, name: str) -> Any:
     """What a JSON file that lies beside the modules of a package holds."""
     file = importlib.resources.files(package) / name
     return json.loads(file.read_text(encoding="utf-8"))
 
 
-def read_json(path):
+def read_json(path: str | os.PathLike) -> Any:
     """What a JSON file holds, or `ValueError` that names the file."""
     try:
         return json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
@@ -37,36 +42,40 @@ def read_json(path):
         raise ValueError(f"{path}: malformed JSON: {error}") from None
 
 
-def write_text(path, text):
+def write_text(path: str | os.PathLike, text: str) -> None:
     """Write a text file beside its path, and rename it."""
     write_bytes(path, text.encode())
 
 
-def write_bytes(path, content):
+def write_bytes(path: str | os.PathLike, content: bytes) -> None:
     """Write a file beside its path, and rename it."""
     with replaced_file(path) as beside:
         beside.write_bytes(content)
 
 
 @contextlib.contextmanager
-def replaced_file(path):
+def replaced_file(path: str | os.PathLike) -> Iterator[pathlib.Path]:
     """Write a file beside its path, and rename it over the old one.
 
-    The old file stays as it is where the block raises.
+    The old file stays as it is where the block raises. What a killed
+    process left half-written is cleared away by the next one.
 
     Yields:
-        The path of the file to write.
+        The path of an empty file to write.
     """
     path = pathlib.Path(path)
     # Processes of two machines may have one number.
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
-    with disk_named(path), cleared(_unlink, beside):
+    with disk_named(path), cleared(_unlink, beside), own_file(beside):
+        left = f".{glob.escape(path.name)}.*{UNFINISHED}"
+        for other in path.parent.glob(left):
+            remove_left(other)
         yield beside
         os.replace(beside, path)
 
 
 @contextlib.contextmanager
-def replaced_folder(folder):
+def replaced_folder(folder: str | os.PathLike) -> Iterator[pathlib.Path]:
     """Write a folder beside its path, and rename it over the old one.
 
     The old folder stays as it is where the block raises. What a killed
@@ -104,7 +113,7 @@ def replaced_folder(folder):
 
 
 @contextlib.contextmanager
-def new_folder(folder):
+def new_folder(folder: str | os.PathLike) -> Iterator[pathlib.Path]:
     """Write a folder that must not be there yet, and rename it when done.
 
     Where the block raises nothing stays, and neither do folders above that
@@ -155,7 +164,7 @@ def _remove_dead_exports(above):
                 remove_folder(folder)
 
 
-def remove_folder(folder):
+def remove_folder(folder: str | os.PathLike) -> None:
     """Remove a folder with all that is in it, if it is there."""
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -165,7 +174,7 @@ def _unlink(path):
 
 
 @contextlib.contextmanager
-def disk_named(path):
+def disk_named(path: str | os.PathLike) -> Iterator[None]:
     """Errors of a full disk, raised in the block, name path and disk.
 
     And what TensorFlow's graphs say of a file that is gone, or that may not be
@@ -219,7 +228,7 @@ def _disk(path):
     return next(p for p in (path, *path.parents) if os.path.ismount(p))
 
 
-def restore_folder(folder):
+def restore_folder(folder: str | os.PathLike) -> None:
     """Put the old folder back, if its replacement was cut off in between."""
     folder = pathlib.Path(folder)
     old = _old(folder)

@@ -6,6 +6,10 @@ import os
 import pathlib
 import pkgutil
 import sys
+from collections.abc import Callable
+from collections.abc import Iterator
+from types import ModuleType
+from typing import Any
 
 # In the environment of the processes that do a command's work.
 OF_COMMAND = "KERAS_SELFATTN_COMMAND"
@@ -15,7 +19,7 @@ OF_COMMAND = "KERAS_SELFATTN_COMMAND"
 _UNUSED = ("jax", "matplotlib", "pandas", "sklearn")
 
 
-def at_first_use(package, names=()):
+def at_first_use(package: str, names: Any = ()) -> tuple[Callable, Callable]:
     """The `__getattr__` and `__dir__` of a package that imports late.
 
     All modules of the package are among its names.
@@ -53,7 +57,9 @@ def at_first_use(package, names=()):
     return __getattr__, __dir__
 
 
-def import_extra(module, what, package, extra):
+def import_extra(
+    module: str, what: str, package: str, extra: str
+) -> ModuleType:
     """A module of a package that not every installation has.
 
     Args:
@@ -74,7 +80,7 @@ def import_extra(module, what, package, extra):
         ) from error
 
 
-def is_command_line():
+def is_command_line() -> bool:
     """Whether this process is `keras-selfattn` or `python -m keras_selfattn`.
 
     A user's own `python -m` is none; a process with the variable `OF_COMMAND`
@@ -91,7 +97,7 @@ def is_command_line():
 
 
 @contextlib.contextmanager
-def without_unused(backend):
+def without_unused(backend: str) -> Iterator[None]:
     """Within the block, what Keras would import for nothing is hidden.
 
     Args:

@@ -4,11 +4,13 @@ Each takes scores of shape `(..., heads, n)`, one row of weights a head, that
 sums to 1 over the words.
 """
 
+from typing import Any
+
 import numpy as np
 from keras import ops
 
 
-def of_words(scores):
+def of_words(scores: Any) -> Any:
     """Scores with one weight a word in each head.
 
     Generalized pooling weighs each feature by itself; a word then counts
@@ -27,7 +29,7 @@ def of_words(scores):
     return scores.mean(axis=-1) if scores.ndim == 4 else scores
 
 
-def overlap(scores):
+def overlap(scores: np.ndarray) -> np.ndarray:
     """How much each head overlaps with the others, on average.
 
     The overlap of two heads `a` and `b` is the weight they share,
@@ -58,7 +60,7 @@ def overlap(scores):
     return total / max(heads - 1, 1)
 
 
-def penalty(scores):
+def penalty(scores: np.ndarray) -> np.ndarray:
     """Each head's part of `‖A Aᵀ − I‖²_F`, the penalty of Lin et al.
 
     It is the sum of the squares in the head's row of `A Aᵀ − I`: 0 for a
@@ -84,7 +86,7 @@ def penalty(scores):
     return np.square(products - np.eye(scores.shape[-2])).sum(axis=-1)
 
 
-def effective_number(scores):
+def effective_number(scores: np.ndarray) -> np.ndarray:
     """How many heads that differ wholly would be as diverse as a text's.
 
     With `K` the cosines of all pairs of heads and `λ` the eigenvalues of
@@ -119,7 +121,7 @@ def effective_number(scores):
     return np.exp(entropy(np.maximum(values, 0.0)))
 
 
-def entropy(scores):
+def entropy(scores: np.ndarray) -> np.ndarray:
     """The entropy of each head, `-Σ_t a_t log a_t`, in nats.
 
     It is 0 for a head on a single word, and `log n` for one that is spread

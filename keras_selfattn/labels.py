@@ -5,11 +5,14 @@ and served models know text alone, so labels differ as text too.
 """
 
 import numbers
+from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 
-def plain(labels):
+def plain(labels: Iterable) -> list:
     """A list of the labels, NumPy's as Python's own.
 
     Args:
@@ -38,7 +41,7 @@ def plain(labels):
     return found
 
 
-def plain_label(label):
+def plain_label(label: Any) -> Any:
     """A label, NumPy's as Python's own, or `ValueError` if it is none."""
     value = label.item() if isinstance(label, np.generic) else label
     is_label = isinstance(value, (str, numbers.Real)) and value == value
@@ -70,12 +73,12 @@ class Finder:
     (1, 1, 1, None)
     """
 
-    def __init__(self, labels):
+    def __init__(self, labels: Sequence) -> None:
         numbered = list(enumerate(labels))
         self._places = {str(label): place for place, label in numbered}
         self._places.update((label, place) for place, label in numbered)
 
-    def __call__(self, label):
+    def __call__(self, label: Any) -> int | None:
         try:
             label = plain_label(label)
         except ValueError:
@@ -83,7 +86,7 @@ class Finder:
         return self._places.get(label, self._places.get(str(label)))
 
 
-def of_classes(labels, num_classes):
+def of_classes(labels: Iterable, num_classes: int) -> list:
     """The labels of a model, in the order of its outputs.
 
     Args:
@@ -113,7 +116,7 @@ def of_classes(labels, num_classes):
     return found
 
 
-def in_order(labels):
+def in_order(labels: Iterable) -> list:
     """Labels sorted, by value where all are numbers."""
     try:
         return sorted(labels, key=float)
@@ -121,7 +124,9 @@ def in_order(labels):
         return sorted(labels, key=str)
 
 
-def numbers_of(labels, known, of="text"):
+def numbers_of(
+    labels: Iterable, known: Sequence, of: str = "text"
+) -> np.ndarray:
     """The numbers of the classes of labels.
 
     Args:
@@ -160,7 +165,7 @@ def numbers_of(labels, known, of="text"):
     return np.array(numbers_found, "int32")
 
 
-def unknown(label, known, of):
+def unknown(label: Any, known: Sequence, of: str) -> ValueError:
     """The `ValueError` of a label that is none of the known ones.
 
     Args:

@@ -1,12 +1,15 @@
 """What a process clears away when it ends, also where it ends by force."""
 
 import contextlib
+from collections.abc import Callable
+from collections.abc import Iterator
+from typing import Any
 
 _waiting = {}
 
 
 @contextlib.contextmanager
-def cleared(function, *arguments):
+def cleared(function: Callable, *arguments: Any) -> Iterator[None]:
     """Call a function at the end of a block, or by `clear` before that.
 
     Args:
@@ -23,7 +26,7 @@ def cleared(function, *arguments):
         _waiting.pop(key, None)
 
 
-def clear():
+def clear() -> None:
     """Call the functions of all blocks that have not ended, inner ones first.
 
     The process must do nothing else after it.

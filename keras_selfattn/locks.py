@@ -12,13 +12,15 @@ import os
 import pathlib
 import socket
 import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 
 from keras_selfattn.leftovers import cleared
 
 try:
     import fcntl
 except ImportError:
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 # In a folder that is written to in place.
 LOCK_FILE = ".lock"
@@ -28,19 +30,19 @@ _NOT_KNOWN = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP}
 _holders = {}
 
 
-def folder_held(folder):
+def folder_held(folder: str | os.PathLike) -> AbstractContextManager[bool]:
     """Hold the lock in a folder that is written to in place; see `held`."""
     return held(pathlib.Path(folder) / LOCK_FILE, folder)
 
 
-def path_held(path):
+def path_held(path: str | os.PathLike) -> AbstractContextManager[bool]:
     """Hold the lock beside a file or folder that is replaced; see `held`."""
     path = pathlib.Path(path)
     return held(path.with_name(f".{path.name}{LOCK_FILE}"), path)
 
 
 @contextlib.contextmanager
-def held(lock, path):
+def held(lock: pathlib.Path, path: str | os.PathLike) -> Iterator[bool]:
     """Hold a lock while the block runs.
 
     Where this thread holds it already, nothing happens. The lock's file, and
@@ -69,6 +71,51 @@ def held(lock, path):
         yield file is not None
 
 
+@contextlib.contextmanager
+def own_file(path: pathlib.Path) -> Iterator[None]:
+    """Make an empty file that others see is in use, while the block runs.
+
+    Args:
+        path: `pathlib.Path` of the file, which must not be there. The block
+            may write to it, but not put another in its place.
+    """
+    if fcntl is None:
+        yield
+        return
+    while True:
+        with open(path, "xb") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX)
+            except OSError as error:
+                if error.errno not in _NOT_KNOWN:
+                    raise
+            # Another process may have taken it for a dead one's meanwhile.
+            if _is_still(file, path):
+                yield
+                return
+
+
+def remove_left(path: pathlib.Path) -> None:
+    """Remove a file of `own_file`, if the process that made it has died.
+
+    Args:
+        path: `pathlib.Path` of the file.
+    """
+    if fcntl is None:
+        return
+    # One that is gone, or in use, or where there are no locks.
+    with contextlib.suppress(OSError), open(path, "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink(missing_ok=True)
+
+
+def _is_still(file, path):
+    """Whether an open file is the one that has a path."""
+    with contextlib.suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    return False
+
+
 def _opened(lock, path):
     """The open file of a lock that is held now, or `None` without locks."""
     while fcntl is not None:
@@ -85,10 +132,9 @@ def _opened(lock, path):
                 raise
             break
         # Whoever held it before may have removed the file meanwhile.
-        with contextlib.suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(file.fileno()), os.stat(lock)):
-                _sign(file)
-                return file
+        if _is_still(file, lock):
+            _sign(file)
+            return file
         file.close()
     return None
 

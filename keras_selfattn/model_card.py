@@ -1,10 +1,15 @@
 """The model card: what a model is, how it was trained, what it can't do."""
 
 import json
+import os
 import pathlib
 import platform
 import re
 import shlex
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from typing import Any
 
 import keras
 import numpy as np
@@ -16,6 +21,9 @@ from keras_selfattn.controls import one_line
 from keras_selfattn.files import write_text
 from keras_selfattn.zoo.folders import CARD_FILE
 from keras_selfattn.zoo.folders import MODEL_FOLDER
+
+if TYPE_CHECKING:
+    from keras_selfattn.evaluation import Evaluation
 
 LIMITS = (
     "Accuracies are on the dev texts, which also chose the best epoch: on "
@@ -36,7 +44,13 @@ _RUN = {
 }
 
 
-def write_model_card(folder, model, evaluation, data, **more):
+def write_model_card(
+    folder: str | os.PathLike,
+    model: keras.Model,
+    evaluation: "Evaluation | None",
+    data: Mapping | None,
+    **more: Any,
+) -> pathlib.Path:
     """Write the model card into a model's folder, as `README.md`.
 
     Args:
@@ -57,7 +71,7 @@ def write_model_card(folder, model, evaluation, data, **more):
     return path
 
 
-def read_model_card(folder):
+def read_model_card(folder: str | os.PathLike) -> str | None:
     """The text of the model card in the folder of a model or of its run.
 
     Returns:
@@ -70,8 +84,13 @@ def read_model_card(folder):
 
 
 def model_card(
-    model, evaluation=None, data=None, command=None, licence=None, limits=()
-):
+    model: keras.Model,
+    evaluation: "Evaluation | None" = None,
+    data: Mapping | None = None,
+    command: Sequence[str] | None = None,
+    licence: str | None = None,
+    limits: Sequence[str] = (),
+) -> str:
     """The model card as Markdown, without what is not known.
 
     Args:

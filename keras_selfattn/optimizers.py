@@ -28,6 +28,7 @@ On JAX and torch, where no gradient is sparse, the optimizers are Keras's.
 """
 
 import inspect
+from typing import Any
 
 import keras
 import tensorflow as tf
@@ -40,7 +41,7 @@ from keras_selfattn.private_names import slot
 from keras_selfattn.private_names import xla_is_compiling
 
 
-def add_up_rows(gradient):
+def add_up_rows(gradient: Any) -> Any:
     """A sparse gradient that names each row once; others as they are."""
     if not isinstance(gradient, tf.IndexedSlices):
         return gradient
@@ -274,7 +275,7 @@ class Adagrad(_TouchedRows, keras.optimizers.Adagrad):
 OPTIMIZERS = {"sgd": SGD, "adam": Adam, "adagrad": Adagrad}
 
 
-def get(name, /, **arguments):
+def get(name: str, /, **arguments: Any) -> keras.optimizers.Optimizer:
     """An optimizer by its name.
 
     Args:
@@ -291,12 +292,12 @@ def get(name, /, **arguments):
 _NOT_FOR_RECIPES = {"name", "kwargs", "use_ema", "ema_overwrite_frequency"}
 
 
-def argument_names(name):
+def argument_names(name: str) -> set[str]:
     """The set of the names of those arguments that `defaults` gives."""
     return set(defaults(name))
 
 
-def defaults(name):
+def defaults(name: str) -> dict[str, Any]:
     """The arguments of an optimizer that a recipe may set, and their defaults.
 
     Args:

@@ -4,6 +4,9 @@ No other file of the package uses one of theirs, and none uses KerasTuner's.
 Each has a test of what is relied on.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import keras
 
 
@@ -27,7 +30,7 @@ class Reducing:
         return grads_and_vars
 
 
-def slot(optimizer, name, variable):
+def slot(optimizer: Any, name: str, variable: Any) -> Any:
     """The `tf.Variable` that an optimizer keeps for one of a model.
 
     Args:
@@ -59,12 +62,12 @@ class Cloning:
         return super()._run_through_graph(inputs, operation_fn, call_fn)
 
 
-def run_graph(function, inputs, operation_fn):
+def run_graph(function: Any, inputs: Any, operation_fn: Callable) -> Any:
     """What a `keras.Function` gives, with operations in place of its own."""
     return function._run_through_graph(inputs, operation_fn)
 
 
-def collecting_scope():
+def collecting_scope() -> Any:
     """The `keras.StatelessScope` that collects penalties, or `None`.
 
     A scope remembers the one that it is within, under a name that is not
@@ -75,7 +78,7 @@ def collecting_scope():
     return scope if scope is not None and scope.collect_losses else None
 
 
-def xla_is_compiling():
+def xla_is_compiling() -> bool:
     """Whether what TensorFlow traces is for XLA to compile.
 
     TensorFlow has no public name for it, but this one for Keras.

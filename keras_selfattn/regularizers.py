@@ -1,5 +1,7 @@
 """The penalties that keep attention heads apart."""
 
+from typing import Any
+
 import keras
 import numpy as np
 from keras import ops
@@ -39,10 +41,10 @@ class Orthogonality(keras.regularizers.Regularizer):
     1.0
     """
 
-    def __init__(self, factor=1.0):
+    def __init__(self, factor: float = 1.0) -> None:
         self.factor = validate_factor(factor)
 
-    def __call__(self, scores):
+    def __call__(self, scores: Any) -> Any:
         scores = ops.cast(scores, "float32")
         if len(scores.shape) != 3:
             raise ValueError(
@@ -57,7 +59,7 @@ class Orthogonality(keras.regularizers.Regularizer):
         )
         return self.factor * _batch_mean(squares)
 
-    def get_config(self):
+    def get_config(self) -> dict[str, float]:
         return {"factor": self.factor}
 
 
@@ -67,7 +69,7 @@ def _batch_mean(penalties):
     return ops.sum(penalties) / ops.maximum(rows, 1.0)
 
 
-def validate_factor(value, name="factor"):
+def validate_factor(value: Any, name: str = "factor") -> float:
     """A penalty's weight as a float, or `ValueError` where it is not one."""
     if not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
         raise ValueError(
@@ -117,11 +119,11 @@ class HeadDiversity(keras.regularizers.Regularizer):
     1.5
     """
 
-    def __init__(self, factor=1e-2, margin=1.0):
+    def __init__(self, factor: float = 0.01, margin: float = 1.0) -> None:
         self.factor = validate_factor(factor)
         self.margin = validate_factor(margin, "margin")
 
-    def __call__(self, heads):
+    def __call__(self, heads: Any) -> Any:
         heads = ops.cast(heads, "float32")
         if len(heads.shape) < 3:
             raise ValueError(
@@ -131,7 +133,7 @@ class HeadDiversity(keras.regularizers.Regularizer):
             )
         return self.factor * _batch_mean(_closeness(heads, self.margin))
 
-    def get_config(self):
+    def get_config(self) -> dict[str, float]:
         return {"factor": self.factor, "margin": self.margin}
 
 

@@ -3,12 +3,15 @@
 import collections
 import concurrent.futures
 import os
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
 
 # More would wait for the one thread that reads.
 _MOST_THREADS = 4
 
 
-def several(texts):
+def several(texts: Iterable) -> Iterable:
     """The texts, or `ValueError` where one string is given for them.
 
     A string is an iterable too, of texts of one character each.
@@ -21,7 +24,7 @@ def several(texts):
     return texts
 
 
-def chunks(rows, size):
+def chunks(rows: Iterable, size: int) -> Iterator[list]:
     """Lists of up to `size` rows of an iterable."""
     chunk = []
     for row in rows:
@@ -33,7 +36,7 @@ def chunks(rows, size):
         yield chunk
 
 
-def map_ahead(function, items):
+def map_ahead(function: Callable, items: Iterable) -> Iterator:
     """What `map` gives, in the same order, computed ahead in a few threads.
 
     Only a few items are held at a time, and an error of `function` or of

@@ -1,7 +1,10 @@
 """Checks of arguments that many rooms share, each with one form of message."""
 
+from collections.abc import Iterable
+from typing import Any
 
-def integer(value, name, least=1):
+
+def integer(value: Any, name: str, least: int = 1) -> int:
     """The value, or `ValueError` unless it is an integer from `least` up."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise ValueError(
@@ -11,7 +14,7 @@ def integer(value, name, least=1):
     return value
 
 
-def integers(values, name):
+def integers(values: Any, name: str) -> tuple[int, ...]:
     """A tuple of integers of 1 or more, or `ValueError`."""
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise ValueError(
@@ -21,7 +24,7 @@ def integers(values, name):
     return tuple(integer(value, name) for value in values)
 
 
-def widths(values, name):
+def widths(values: Any, name: str) -> tuple[int, ...]:
     """The same, of one integer or more."""
     found = integers(values, name)
     if not found:
@@ -32,7 +35,7 @@ def widths(values, name):
     return found
 
 
-def fraction(value, name):
+def fraction(value: Any, name: str) -> float:
     """The value as a float, or `ValueError` unless 0 <= value < 1."""
     if not isinstance(value, (int, float)) or not 0 <= value < 1:
         raise ValueError(
@@ -42,7 +45,7 @@ def fraction(value, name):
     return float(value)
 
 
-def one_of(value, choices, name):
+def one_of(value: Any, choices: Iterable, name: str) -> Any:
     """The value, or `ValueError` unless it is one of the choices."""
     if value not in tuple(choices):
         raise ValueError(

@@ -1,5 +1,8 @@
 """Classifiers as scikit-learn's estimators of raw texts."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.base import ClassifierMixin
@@ -49,17 +52,17 @@ class SKLearnTextClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        model,
-        preprocessor_kwargs=None,
-        model_kwargs=None,
-        fit_kwargs=None,
-    ):
+        model: Any,
+        preprocessor_kwargs: Mapping | None = None,
+        model_kwargs: Mapping | None = None,
+        fit_kwargs: Mapping | None = None,
+    ) -> None:
         self.model = model
         self.preprocessor_kwargs = preprocessor_kwargs
         self.model_kwargs = model_kwargs
         self.fit_kwargs = fit_kwargs
 
-    def fit(self, X, y, **kwargs):  # noqa: N803
+    def fit(self, X: Any, y: Any, **kwargs: Any) -> "SKLearnTextClassifier":
         """Make a vocabulary and a model, and train it.
 
         Args:
@@ -83,7 +86,7 @@ class SKLearnTextClassifier(ClassifierMixin, BaseEstimator):
         self.model_.fit(X, y, **{**(self.fit_kwargs or {}), **kwargs})
         return self
 
-    def predict_proba(self, X):  # noqa: N803
+    def predict_proba(self, X: Any) -> np.ndarray:
         """The probabilities of the classes.
 
         Args:
@@ -97,7 +100,7 @@ class SKLearnTextClassifier(ClassifierMixin, BaseEstimator):
         outputs = self.model_.predict(X, verbose=verbose)
         return np.asarray(as_probabilities(self.model_, outputs))
 
-    def predict(self, X):  # noqa: N803
+    def predict(self, X: Any) -> np.ndarray:
         """The label of the largest probability.
 
         Args:

@@ -1,4 +1,6 @@
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from keras_selfattn.files import disk_named
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.files import restore_folder
 from keras_selfattn.files import write_text
+from keras_selfattn.first_use import OF_COMMAND
 
 
 def fill(folder, content):
@@ -32,6 +35,42 @@ def test_a_text_file_that_cannot_be_written_stays(tmp_path):
         write_text(tmp_path / "file", "\ud800")
     assert (tmp_path / "file").read_text() == "old"
     assert names(tmp_path) == ["file"]
+
+
+WRITING = """
+import pathlib, sys, time
+from keras_selfattn.files import replaced_file
+
+with replaced_file(sys.argv[1]) as beside:
+    beside.write_text("half")
+    print("writing", flush=True)
+    time.sleep(600)
+"""
+
+
+def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path):
+    path = tmp_path / "an[s]wers.csv"
+    # What is like it is another file's, or nobody's.
+    others = [".an[s]wers.csv", ".answers.csv.12.tmp", "an[s]wers.csv.1.tmp"]
+    for name in others:
+        (tmp_path / name).touch()
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITING, path],
+        stdout=subprocess.PIPE,
+        env={**os.environ, OF_COMMAND: "without TensorFlow"},
+    ) as process:
+        try:
+            assert process.stdout.readline() == b"writing\n"
+            # While it lives, what it writes is left alone.
+            write_text(path, "first")
+            (half,) = set(names(tmp_path)) - {path.name, *others}
+            assert (tmp_path / half).read_text() == "half"
+        finally:
+            process.kill()
+    assert half in names(tmp_path)
+    write_text(path, "second")
+    assert names(tmp_path) == sorted([path.name, *others])
+    assert path.read_text() == "second"
 
 
 def test_a_folder_is_replaced_as_a_whole(tmp_path):

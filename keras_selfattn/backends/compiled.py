@@ -8,6 +8,10 @@ the layers as they are.
 
 import functools
 import itertools
+from collections.abc import Callable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Any
 
 import keras
 import numpy as np
@@ -16,7 +20,7 @@ from keras import ops
 from keras_selfattn.data.plan import padded_lengths
 
 
-def probabilities(model):
+def probabilities(model: keras.Model) -> Callable:
     """A function that gives class probabilities, also of a model of logits.
 
     It is kept with the model for later calls.
@@ -32,7 +36,7 @@ def probabilities(model):
     return kept(model, "probabilities", lambda: answer)
 
 
-def explanations(model):
+def explanations(model: keras.Model) -> Callable:
     """A function that gives class probabilities and attention scores.
 
     It is kept with the model for later calls.
@@ -56,7 +60,7 @@ def explanations(model):
     return kept(model, "explanations", make)
 
 
-def embeddings(model):
+def embeddings(model: keras.Model) -> Callable:
     """A function that gives sentence embeddings.
 
     It is kept with the model for later calls.
@@ -81,7 +85,12 @@ def embeddings(model):
     return kept(model, "embeddings", make)
 
 
-def views(model, answers=False, embeddings=False, attention=False):
+def views(
+    model: keras.Model,
+    answers: bool = False,
+    embeddings: bool = False,
+    attention: bool = False,
+) -> Callable:
     """A function that gives some views of a model from one pass.
 
     It is kept with the model for later calls.
@@ -120,7 +129,7 @@ def views(model, answers=False, embeddings=False, attention=False):
     return kept(model, ("views", answers, embeddings, attention), make)
 
 
-def as_probabilities(model, outputs):
+def as_probabilities(model: keras.Model, outputs: Any) -> Any:
     """What a classifier gives, as float32 probabilities."""
     outputs = _to_float32(outputs)
     return ops.softmax(outputs) if model.gives_logits else outputs
@@ -130,7 +139,9 @@ def _to_float32(tensor):
     return ops.cast(tensor, "float32")
 
 
-def kept(model, name, make):
+def kept(
+    model: keras.Model, name: Any, make: Callable[[], Callable]
+) -> Callable:
     """A `function` of the model's inputs, kept with the model.
 
     Args:
@@ -149,7 +160,7 @@ def kept(model, name, make):
     return run
 
 
-def function(call, inputs, variables):
+def function(call: Callable, inputs: Mapping, variables: Sequence) -> Callable:
     """A function of ids, compiled.
 
     Args:
@@ -217,7 +228,7 @@ def _without_gradients(call, inputs, variables):
     return run
 
 
-def padded(features):
+def padded(features: dict) -> dict:
     """Ids padded to one of a few lengths where each costs a compilation.
 
     Args:
@@ -238,7 +249,7 @@ def padded(features):
     return wider
 
 
-def padded_rows(count):
+def padded_rows(count: int) -> int:
     """A number of rows, `count` or more, of few where each is compiled."""
     if keras.backend.backend() != "jax":
         return count

@@ -15,7 +15,7 @@ _SIGNS = (
 )
 
 
-def is_too_small(error):
+def is_too_small(error: BaseException) -> bool:
     """Whether an error says that the memory is too small.
 
     Example:
@@ -30,7 +30,7 @@ def is_too_small(error):
     )
 
 
-def machine_memory():
+def machine_memory() -> int | None:
     """The bytes of memory that this process may have, or `None`."""
     found = []
     with contextlib.suppress(AttributeError, ValueError, OSError):

@@ -1,10 +1,16 @@
 """Gradients of a classifier's answer with respect to its word vectors."""
 
+from collections.abc import Callable
+from collections.abc import Sequence
+from typing import Any
+
 import keras
 from keras import ops
 
 
-def of_largest_probability(answer, vectors):
+def of_largest_probability(
+    answer: Callable, vectors: Sequence
+) -> tuple[Any, list]:
     """Gradients of the log of each text's largest probability.
 
     Args:

@@ -1,3 +1,5 @@
+from collections.abc import Mapping
+
 import numpy as np
 
 from keras_selfattn import visualization
@@ -34,7 +36,7 @@ class AttentionPictures(Probe):
 
     folder = "attention"
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: Mapping | None = None) -> None:
         import tensorflow as tf
 
         with self.writer.as_default(step=epoch):

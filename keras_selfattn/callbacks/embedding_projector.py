@@ -1,3 +1,10 @@
+import os
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Any
+
 import keras
 import numpy as np
 from keras import ops
@@ -37,7 +44,9 @@ class EmbeddingProjector(Probe):
 
     folder = "embeddings"
 
-    def __init__(self, log_dir, texts, labels):
+    def __init__(
+        self, log_dir: str | os.PathLike, texts: Any, labels: Sequence
+    ) -> None:
         super().__init__(log_dir, texts)
         self.labels = [str(label) for label in labels]
         if len(self.labels) != len(self.texts):
@@ -46,11 +55,11 @@ class EmbeddingProjector(Probe):
                 f"Received: {len(self.labels)} labels"
             )
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: Mapping | None = None) -> None:
         super().on_train_begin(logs)
         self.embedding = self.model.embedding_model()
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: Mapping | None = None) -> None:
         from tensorboard.plugins import projector
 
         vectors = np.concatenate([self.embed(f) for f in self.batches()])
@@ -69,7 +78,7 @@ class EmbeddingProjector(Probe):
         entry.metadata_path = "metadata.tsv"
         projector.visualize_embeddings(str(self.path), config)
 
-    def embed(self, features):
+    def embed(self, features: Mapping) -> np.ndarray:
         """The vectors of one batch, float32, side after side of each pair."""
         rows = self.embedding(features, training=False)
         vectors = [
@@ -79,7 +88,7 @@ class EmbeddingProjector(Probe):
         vectors = [v.mean(axis=1) if v.ndim == 3 else v for v in vectors]
         return np.stack(vectors, axis=1).reshape(-1, vectors[0].shape[-1])
 
-    def metadata(self):
+    def metadata(self) -> Iterator[str]:
         """The lines of a table with a row for each vector."""
         vectors = keras.tree.flatten(self.embedding.output)
         one_of_a_pair = len(vectors) < len(self.model.sides)
@@ -92,7 +101,7 @@ class EmbeddingProjector(Probe):
                     " ".join(cell.split()) for cell in (label, *cells)
                 )
 
-    def write(self, name, lines):
+    def write(self, name: str, lines: Iterable[str]) -> None:
         with (
             replaced_file(self.path / name) as beside,
             beside.open("w", encoding="utf-8", errors="replace") as file,

@@ -1,3 +1,7 @@
+import os
+from collections.abc import Iterable
+from collections.abc import Mapping
+
 from keras_selfattn import faithfulness
 from keras_selfattn.callbacks.writing import Probe
 from keras_selfattn.callbacks.writing import write_scalars
@@ -41,12 +45,14 @@ class FaithfulnessCurves(Probe):
 
     folder = "faithfulness"
 
-    def __init__(self, log_dir, records, share=0.2):
+    def __init__(
+        self, log_dir: str | os.PathLike, records: Iterable, share: float = 0.2
+    ) -> None:
         self.records = list(records)
         super().__init__(log_dir, [record[0] for record in self.records])
         self.share = share
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: Mapping | None = None) -> None:
         self.check()
         # An unknown label too fails before the first epoch.
         list(with_label_ids(self.records, self.model.labels))
@@ -55,11 +61,11 @@ class FaithfulnessCurves(Probe):
             for method in faithfulness.METHODS
         }
 
-    def on_train_end(self, logs=None):
+    def on_train_end(self, logs: Mapping | None = None) -> None:
         for each in self.writers.values():
             each.close()
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: Mapping | None = None) -> None:
         measured = faithfulness.measure(self.model, self.records, [self.share])
         for method, each in self.writers.items():
             loss = measured.losses[method, self.share]

@@ -1,3 +1,6 @@
+import os
+from collections.abc import Mapping
+
 from keras_selfattn.callbacks.writing import Writer
 
 
@@ -22,11 +25,13 @@ class Hyperparameters(Writer):
 
     folder = "hyperparameters"
 
-    def __init__(self, log_dir, values=None):
+    def __init__(
+        self, log_dir: str | os.PathLike, values: Mapping | None = None
+    ) -> None:
         super().__init__(log_dir)
         self.values = dict(values or {})
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: Mapping | None = None) -> None:
         from tensorboard.plugins.hparams import api
 
         super().on_train_begin(logs)
@@ -46,7 +51,7 @@ class Hyperparameters(Writer):
             api.hparams({k: _plain(v) for k, v in values.items()})
         self.writer.flush()
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: Mapping | None = None) -> None:
         self.scalars(logs or {}, epoch)
 
 

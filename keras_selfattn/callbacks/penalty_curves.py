@@ -1,3 +1,5 @@
+from collections.abc import Mapping
+
 import keras
 import numpy as np
 from keras import ops
@@ -37,13 +39,13 @@ class PenaltyCurves(Probe):
 
     folder = "penalties"
 
-    def on_train_begin(self, logs=None):
+    def on_train_begin(self, logs: Mapping | None = None) -> None:
         super().on_train_begin(logs)
         self.attention = None
         if self.model.has_heads:
             self.attention = self.model.attention_model()
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: Mapping | None = None) -> None:
         means = {}
         for features in self.batches():
             share = len(next(iter(features.values()))) / len(self.texts)
@@ -52,7 +54,7 @@ class PenaltyCurves(Probe):
                 means[name] = means.get(name, 0.0) + share * value
         self.scalars(means, epoch)
 
-    def penalties(self, features):
+    def penalties(self, features: Mapping) -> dict[str, float]:
         """A dictionary of each penalty by name for one batch."""
         self.model(features, training=False)
         values = {}
@@ -72,7 +74,7 @@ class PenaltyCurves(Probe):
                 )
         return values
 
-    def heads(self, features):
+    def heads(self, features: Mapping) -> dict[str, float]:
         """A dictionary of the measures of the heads for one batch."""
         if self.attention is None:
             return {}

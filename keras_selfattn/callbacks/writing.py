@@ -14,7 +14,7 @@ _BATCH_SIZE = 64
 class Writer(keras.callbacks.Callback):
     """A callback with a TensorBoard writer while the model is trained."""
 
-    folder = None
+    folder: str
 
     def __init__(self, log_dir):
         super().__init__()

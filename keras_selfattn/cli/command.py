@@ -4,6 +4,7 @@ import os
 import sys
 import traceback
 import warnings
+from collections.abc import Sequence
 
 from keras_selfattn import leftovers
 from keras_selfattn.cli.notes import note
@@ -14,7 +15,7 @@ from keras_selfattn.cli.signals import Signals
 _INPUT_FAULTS = (ValueError, OSError, ImportError, FloatingPointError)
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Args:

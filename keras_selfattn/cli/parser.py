@@ -35,7 +35,7 @@ class _Command(argparse.ArgumentParser):
             self._apart = False
 
 
-def make_parser():
+def make_parser() -> argparse.ArgumentParser:
     """The parser, whose options hold the command's function as `run`."""
     parser = argparse.ArgumentParser(
         prog=PROGRAM,

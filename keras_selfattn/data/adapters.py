@@ -1,6 +1,9 @@
 """Datasets of TensorFlow Datasets and Hugging Face as corpora."""
 
 import collections.abc
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -49,13 +52,13 @@ class DatasetTexts(CheckedTexts):
 
     def __init__(
         self,
-        dataset,
-        text="text",
-        label="label",
-        text_pair=None,
-        label_names=None,
-        max_bad_rate=MAX_BAD_RATE,
-    ):
+        dataset: Iterable,
+        text: str = "text",
+        label: str | None = "label",
+        text_pair: str | None = None,
+        label_names: Sequence | None = None,
+        max_bad_rate: float = MAX_BAD_RATE,
+    ) -> None:
         if isinstance(dataset, collections.abc.Mapping):
             raise ValueError(
                 "`dataset` must be one split of a dataset. "
@@ -75,7 +78,7 @@ class DatasetTexts(CheckedTexts):
         self.label = label
         self.text_pair = text_pair
 
-    def read(self):
+    def read(self) -> Iterator[Row | ValueError]:
         rows = self.dataset
         if hasattr(rows, "as_numpy_iterator"):
             rows = rows.as_numpy_iterator()

@@ -1,7 +1,10 @@
 """Folders of PAN's author profiling task."""
 
+import os
 import pathlib
 import re
+from collections.abc import Iterator
+from typing import Any
 from xml.parsers import expat
 
 from keras_selfattn import validation
@@ -56,7 +59,12 @@ class AuthorProfiling(CheckedTexts):
         - [Rangel et al. 2016](https://ceur-ws.org/Vol-1609/16090750.pdf)
     """
 
-    def __init__(self, path, label="age_group", max_bad_rate=MAX_BAD_RATE):
+    def __init__(
+        self,
+        path: str | os.PathLike,
+        label: str | None = "age_group",
+        max_bad_rate: float = MAX_BAD_RATE,
+    ) -> None:
         super().__init__(label is not None, None, max_bad_rate)
         validation.one_of(label, (*_LABELS, None), "label")
         self.path = pathlib.Path(path)
@@ -67,10 +75,10 @@ class AuthorProfiling(CheckedTexts):
             )
         self.label = label
 
-    def knows(self, label):
-        return _LABELS[self.label].fullmatch(label) is not None
+    def knows(self, label: Any) -> bool:
+        return _LABELS[str(self.label)].fullmatch(label) is not None
 
-    def read(self):
+    def read(self) -> Iterator[Row | ValueError]:
         files = sorted(self.path.glob("*.xml"))
         if not files:
             raise ValueError(f"Expected .xml files in {self.path}, found none")

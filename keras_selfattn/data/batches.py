@@ -2,7 +2,14 @@
 
 import itertools
 import json
+import os
 import zlib
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -55,7 +62,14 @@ class EncodedDataset:
      [3 4 0 0]] [1 0]
     """
 
-    def __init__(self, features, offsets, labels, label_names, weights=None):
+    def __init__(
+        self,
+        features: Mapping,
+        offsets: Mapping,
+        labels: Any,
+        label_names: list,
+        weights: np.ndarray | None = None,
+    ) -> None:
         # Arrays, or paths of their files.
         self._features = features
         self._offsets = offsets
@@ -66,7 +80,13 @@ class EncodedDataset:
         self.lengths = lengths[0] if len(lengths) == 1 else np.stack(lengths, 1)
 
     @classmethod
-    def from_texts(cls, records, preprocessor, labels=None, folder=None):
+    def from_texts(
+        cls,
+        records: Iterable,
+        preprocessor: Callable,
+        labels: Sequence | None = None,
+        folder: str | os.PathLike | None = None,
+    ) -> "EncodedDataset":
         """Encodes a stream of labeled texts, a chunk of them at a time.
 
         Args:
@@ -112,10 +132,10 @@ class EncodedDataset:
         offsets = {side: read(features.pop(f"{side}offsets")) for side in sides}
         return cls(features, offsets, labels, label_names)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.labels)
 
-    def subset(self, start, end):
+    def subset(self, start: int, end: int) -> "EncodedDataset":
         """The rows from `start` to before `end`, as an `EncodedDataset`."""
         offsets = {
             side: each[start : end + 1] for side, each in self._offsets.items()
@@ -129,7 +149,7 @@ class EncodedDataset:
             weights,
         )
 
-    def steps(self, batch_size, drop_remainder=False):
+    def steps(self, batch_size: int, drop_remainder: bool = False) -> int:
         """Number of batches in one pass."""
         return len(
             self._plan(
@@ -139,14 +159,14 @@ class EncodedDataset:
 
     def batches(
         self,
-        batch_size,
-        boundaries=None,
-        shuffle=False,
-        seed=0,
-        drop_remainder=False,
-        by_length=False,
-        share=None,
-    ):
+        batch_size: int,
+        boundaries: Sequence[int] | None = None,
+        shuffle: bool = False,
+        seed: int = 0,
+        drop_remainder: bool = False,
+        by_length: bool = False,
+        share: tuple[int, int] | None = None,
+    ) -> tf.data.Dataset:
         """Batches of rows, padded to one of a few fixed lengths.
 
         Shuffled, each pass is another permutation of the rows. Rows within
@@ -190,7 +210,9 @@ class EncodedDataset:
             lambda: self.stretches(plan, share), self.signature(share), plan
         )
 
-    def stretches(self, plan, share=None):
+    def stretches(
+        self, plan: BatchPlan, share: tuple[int, int] | None = None
+    ) -> Iterator[dict]:
         """What the batches of a plan are cut from, some of them at a time.
 
         Args:
@@ -207,26 +229,26 @@ class EncodedDataset:
                 planned, own = shared_out(planned, *share)
                 yield {**self._stretch(planned), "own": own}
 
-    def tokens(self):
+    def tokens(self) -> int:
         """The number of tokens of all texts."""
         return int(self.lengths.sum())
 
-    def class_counts(self, num_classes):
+    def class_counts(self, num_classes: int) -> np.ndarray:
         """The number of rows of each class."""
         return np.bincount(self.labels, minlength=num_classes)
 
     @property
-    def is_pair(self):
+    def is_pair(self) -> bool:
         """Whether the texts are pairs."""
         return self.lengths.ndim == 2
 
-    def lengths_checksum(self, start=0):
+    def lengths_checksum(self, start: int = 0) -> int:
         """A number that differs for other lengths of texts, or labels."""
         for array in (self.labels, self.lengths):
-            start = zlib.crc32(np.ascontiguousarray(array), start)
+            start = zlib.crc32(np.ascontiguousarray(array).data, start)
         return start
 
-    def checksum(self, start=0):
+    def checksum(self, start: int = 0) -> int:
         """A number that differs for other ids, labels or another order.
 
         Args:
@@ -243,10 +265,10 @@ class EncodedDataset:
             # Read in stretches, as a corpus may be larger than the memory.
             for first in range(0, len(read(array)), _STRETCH_CHECKED):
                 part = read(array)[first : first + _STRETCH_CHECKED]
-                checksum = zlib.crc32(np.ascontiguousarray(part), checksum)
+                checksum = zlib.crc32(np.ascontiguousarray(part).data, checksum)
         return checksum
 
-    def token_stretches(self):
+    def token_stretches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The token ids of all texts, some texts at a time.
 
         Yields:
@@ -322,7 +344,7 @@ class EncodedDataset:
             return {"labels": self.labels}
         return {"labels": self.labels, "weights": self.weights}
 
-    def signature(self, share=None):
+    def signature(self, share: tuple[int, int] | None = None) -> Any:
         """What kind each array of a stretch is; `share` as in `batches`."""
         flat = {name: read(file) for name, file in self._features.items()}
         return {

@@ -2,6 +2,9 @@
 
 import collections
 import numbers
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import Any
 
 from keras_selfattn.data.lines import line_error
 from keras_selfattn.labels import Finder
@@ -112,22 +115,19 @@ class CheckedTexts:
         report: The `Report` of the latest pass, `None` before the first.
     """
 
-    def __init__(self, labelled=True, labels=None, max_bad_rate=MAX_BAD_RATE):
-        if (
-            isinstance(max_bad_rate, bool)
-            or not isinstance(max_bad_rate, numbers.Real)
-            or not 0 <= max_bad_rate <= 1
-        ):
-            raise ValueError(
-                "`max_bad_rate` must be a number from 0 to 1. "
-                f"Received: {max_bad_rate!r}"
-            )
+    def __init__(
+        self,
+        labelled: bool = True,
+        labels: Iterable | None = None,
+        max_bad_rate: float = MAX_BAD_RATE,
+    ) -> None:
+        _check_rate(max_bad_rate)
         self.labelled = labelled
         self._know(labels)
         self.max_bad_rate = max_bad_rate
-        self.report = None
+        self.report: Report | None = None
 
-    def read(self):
+    def read(self) -> Iterator[Row | ValueError]:
         """Yields each row of the corpus.
 
         Yields:
@@ -135,7 +135,7 @@ class CheckedTexts:
         """
         raise NotImplementedError
 
-    def table(self):
+    def table(self) -> Iterator[tuple[dict, Row | ValueError]]:
         """Yields each row beside all that the file has of it.
 
         Yields:
@@ -145,7 +145,7 @@ class CheckedTexts:
         for row in self.read():
             yield {}, row
 
-    def expect(self, labels):
+    def expect(self, labels: Iterable) -> None:
         """Leave out, and count, rows of other labels from now on.
 
         Args:
@@ -159,11 +159,11 @@ class CheckedTexts:
         self.labels = None if labels is None else tuple(plain(labels))
         self._find = Finder(self.labels or ())
 
-    def knows(self, label):
+    def knows(self, label: Any) -> bool:
         """Whether a label is one of those there are."""
         return self.labels is None or self._find(label) is not None
 
-    def rows(self):
+    def rows(self) -> Iterator[Row]:
         """Yields the good rows.
 
         Yields:
@@ -174,6 +174,7 @@ class CheckedTexts:
         """
         report = self.report = Report()
         identifiers = set()
+        row: Any
         for row in self.read():
             report.rows += 1
             problem = self._problem(row, identifiers)
@@ -195,7 +196,7 @@ class CheckedTexts:
                 f"No row is left to use of {report}; the first: {message}"
             )
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[tuple]:
         for row in self.rows():
             yield row.text, row.label
 
@@ -223,6 +224,18 @@ class CheckedTexts:
                 )
             identifiers.add(identifier)
         return None
+
+
+def _check_rate(max_bad_rate):
+    if (
+        isinstance(max_bad_rate, bool)
+        or not isinstance(max_bad_rate, numbers.Real)
+        or not 0 <= max_bad_rate <= 1
+    ):
+        raise ValueError(
+            "`max_bad_rate` must be a number from 0 to 1. "
+            f"Received: {max_bad_rate!r}"
+        )
 
 
 def empty_text(row):

@@ -1,6 +1,9 @@
 """A file of labeled texts, or pairs, that can be read again and again."""
 
+import os
 import pathlib
+from collections.abc import Iterable
+from collections.abc import Iterator
 
 from keras_selfattn.data.checked_texts import MAX_BAD_RATE
 from keras_selfattn.data.checked_texts import CheckedTexts
@@ -32,15 +35,15 @@ class Corpus(CheckedTexts):
 
     def __init__(
         self,
-        path,
-        text="text",
-        label="label",
-        text_pair=None,
-        labels=None,
-        max_bad_rate=MAX_BAD_RATE,
-        format=None,
-        delimiter=None,
-    ):
+        path: str | os.PathLike,
+        text: str = "text",
+        label: str | None = "label",
+        text_pair: str | None = None,
+        labels: Iterable | None = None,
+        max_bad_rate: float = MAX_BAD_RATE,
+        format: str | None = None,
+        delimiter: str | None = None,
+    ) -> None:
         super().__init__(label is not None, labels, max_bad_rate)
         self.path = pathlib.Path(path)
         self.text = text
@@ -49,7 +52,7 @@ class Corpus(CheckedTexts):
         self.format = format
         self.delimiter = delimiter
 
-    def table(self):
+    def table(self) -> Iterator[tuple[dict, Row | ValueError]]:
         fields = [self.text, self.text_pair, self.label]
         names = [name for name in fields if name is not None]
         # A label that is missing is no fault, as in the published corpora.
@@ -66,5 +69,5 @@ class Corpus(CheckedTexts):
             label = record.get(self.label)
             yield columns, Row(place(self.path), number, text, label)
 
-    def read(self):
+    def read(self) -> Iterator[Row | ValueError]:
         return (row for _, row in self.table())

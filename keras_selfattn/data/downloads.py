@@ -23,7 +23,7 @@ PUBLISHED = {
 }
 
 
-def download(path):
+def download(path: str | os.PathLike) -> pathlib.Path:
     """Downloads a published corpus, unless it is there already.
 
     The file appears under its name only when it is complete and has the

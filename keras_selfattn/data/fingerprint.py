@@ -3,9 +3,11 @@
 import collections
 import hashlib
 import json
+from collections.abc import Iterable
+from typing import Any
 
 
-def fingerprint(records):
+def fingerprint(records: Iterable) -> dict[str, Any]:
     """Count labeled texts, and sum them up.
 
     Args:

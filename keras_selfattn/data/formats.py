@@ -1,11 +1,13 @@
 """Which reader reads which files."""
 
+import os
 import pathlib
 
 from keras_selfattn import validation
 from keras_selfattn.data import readers
 from keras_selfattn.data.author_profiling import AuthorProfiling
 from keras_selfattn.data.checked_texts import MAX_BAD_RATE
+from keras_selfattn.data.checked_texts import CheckedTexts
 from keras_selfattn.data.compression import without_compression
 from keras_selfattn.data.corpus import Corpus
 from keras_selfattn.data.natural_language_inference import (
@@ -65,16 +67,16 @@ def guess_format(path, columns=False, labelled=True):
 
 
 def open_corpus(
-    path,
-    format=None,
-    split=None,
-    text=None,
-    label=None,
-    text_pair=None,
-    labelled=True,
-    max_bad_rate=MAX_BAD_RATE,
-    delimiter=None,
-):
+    path: str | os.PathLike,
+    format: str | None = None,
+    split: str | None = None,
+    text: str | None = None,
+    label: str | None = None,
+    text_pair: str | None = None,
+    labelled: bool = True,
+    max_bad_rate: float = MAX_BAD_RATE,
+    delimiter: str | None = None,
+) -> CheckedTexts:
     """A corpus in one of the formats of the command line.
 
     Args:

@@ -40,6 +40,7 @@ disagree on periods before the last one.
 """
 
 import typing
+from collections.abc import Iterator
 
 from keras_selfattn.data.steady_random import SteadyRandom
 from keras_selfattn.data.steady_random import check_numbers
@@ -211,7 +212,7 @@ def _undecided(tokens):
     return [(token, False) for token, _ in tokens]
 
 
-def generate_reviews(size, seed=0):
+def generate_reviews(size: int, seed: int = 0) -> Iterator[GeneratedReview]:
     """Streams generated reviews; see the module for what decides their label.
 
     Labels are drawn evenly. A corpus depends on nothing but the seed, and a

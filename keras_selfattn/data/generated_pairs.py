@@ -21,6 +21,7 @@ the hypothesis alone says nothing about it. What makes the label:
 """
 
 import typing
+from collections.abc import Iterator
 
 from keras_selfattn.data import word_relations as known
 from keras_selfattn.data.steady_random import SteadyRandom
@@ -272,7 +273,7 @@ class _PairWriter(SteadyRandom):
         return words
 
 
-def generate_pairs(size, seed=0):
+def generate_pairs(size: int, seed: int = 0) -> Iterator[GeneratedPair]:
     """Streams generated pairs; see the module for what decides their label.
 
     Labels are drawn evenly. A corpus depends on nothing but the seed, and a

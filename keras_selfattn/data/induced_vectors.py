@@ -1,6 +1,8 @@
 """Vectors for words without a pretrained one, from contexts and spelling."""
 
 import zlib
+from collections.abc import Iterable
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,7 +16,12 @@ _RIDGE = 0.4
 _CHUNK_WORDS = 1024
 
 
-def induce_word_vectors(stretches, words, vectors, found):
+def induce_word_vectors(
+    stretches: Iterable,
+    words: Sequence[str],
+    vectors: np.ndarray,
+    found: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """Predicts vectors of the words that have no pretrained one.
 
     A ridge regression, fitted on the words that have a vector and weighted by

@@ -3,8 +3,10 @@
 import contextlib
 import errno
 import io
+import os
 import pathlib
 import zipfile
+from collections.abc import Iterator
 
 from keras_selfattn.controls import one_line
 from keras_selfattn.data import compression
@@ -22,7 +24,9 @@ _ARCHIVE_DAMAGE = (Exception,)
 _NOT_THERE = (None, errno.EINVAL)
 
 
-def read_lines(path, member=None):
+def read_lines(
+    path: str | os.PathLike, member: str | None = None
+) -> Iterator[bytes]:
     """The lines of a file, one at a time.
 
     Args:
@@ -65,7 +69,7 @@ def read_lines(path, member=None):
     )
 
 
-def archive_members(path):
+def archive_members(path: str | os.PathLike) -> list[str]:
     """The names of the files in a `.zip` archive.
 
     Args:
@@ -87,14 +91,18 @@ def archive_members(path):
     return [name for name in names if not name.startswith("__MACOSX/")]
 
 
-def place(path, member=None):
+def place(
+    path: str | os.PathLike, member: str | None = None
+) -> str | os.PathLike:
     """How messages name a file, or a member of an archive."""
     if pipes.is_standard_input(path):
         return "standard input"
     return path if member is None else f"{path}/{member}"
 
 
-def line_error(path, number, expected, received):
+def line_error(
+    path: str | os.PathLike, number: int, expected: str, received: str
+) -> ValueError:
     """A `ValueError` about a line of a file.
 
     Args:

@@ -1,7 +1,10 @@
 """The official distributions of SNLI 1.0 and MultiNLI 1.0."""
 
+import os
 import pathlib
 import re
+from collections.abc import Iterable
+from collections.abc import Iterator
 
 from keras_selfattn.data.checked_texts import MAX_BAD_RATE
 from keras_selfattn.data.checked_texts import CheckedTexts
@@ -93,13 +96,13 @@ class NaturalLanguageInference(CheckedTexts):
 
     def __init__(
         self,
-        path,
-        split=None,
-        use_parses=True,
-        genres=None,
-        labelled=True,
-        max_bad_rate=MAX_BAD_RATE,
-    ):
+        path: str | os.PathLike,
+        split: str | None = None,
+        use_parses: bool = True,
+        genres: Iterable[str] | None = None,
+        labelled: bool = True,
+        max_bad_rate: float = MAX_BAD_RATE,
+    ) -> None:
         super().__init__(labelled, LABELS, max_bad_rate)
         if isinstance(genres, str):
             raise ValueError(
@@ -112,7 +115,7 @@ class NaturalLanguageInference(CheckedTexts):
         self._member, suffix = _find(self.path, split)
         self._reader = _READERS[suffix]
 
-    def read(self):
+    def read(self) -> Iterator[Row | ValueError]:
         name = place(self.path, self._member)
         fields = ("gold_label", *_SENTENCES) if self.labelled else _SENTENCES
         optional = ("genre", "pairID", *(_PARSES if self.use_parses else ()))
@@ -134,7 +137,7 @@ class NaturalLanguageInference(CheckedTexts):
         if empty:
             raise ValueError(
                 f"`genres` must have one of {sorted(left_out)}, which are in "
-                f"{name}. Received: {sorted(self.genres)}"
+                f"{name}. Received: {sorted(self.genres or ())}"
             )
 
     def _row(self, name, number, record):

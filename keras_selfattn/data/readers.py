@@ -1,6 +1,9 @@
 """Records from files of the usual formats, one at a time."""
 
+import os
 import pathlib
+from collections.abc import Iterator
+from collections.abc import Sequence
 
 from keras_selfattn.data.compression import SUFFIXES
 from keras_selfattn.data.compression import without_compression
@@ -33,7 +36,12 @@ _BY_SUFFIX = {
 }
 
 
-def read_rows(path, fields, format=None, delimiter=None):
+def read_rows(
+    path: str | os.PathLike,
+    fields: Sequence[str],
+    format: str | None = None,
+    delimiter: str | None = None,
+) -> Iterator[tuple[int, dict | ValueError]]:
     """The records of a file with their lines, streamed in constant memory.
 
     Args:

@@ -1,10 +1,14 @@
 """A corpus as ids in many folders, of which a few are in memory at a time."""
 
 import math
+import os
 import pathlib
 import zlib
+from collections.abc import Iterator
+from collections.abc import Sequence
 
 import numpy as np
+import tensorflow as tf
 
 from keras_selfattn import validation
 from keras_selfattn.checksums import check_checksums
@@ -35,44 +39,52 @@ class ShardedDataset:
         window: Integer, the rows that are in memory at least.
     """
 
-    def __init__(self, shards, label_names, window=WINDOW_ROWS):
+    def __init__(
+        self, shards: Sequence, label_names: list, window: int = WINDOW_ROWS
+    ) -> None:
         self._shards = shards
         self.label_names = label_names
         self._window = validation.integer(window, "window")
 
-    def __len__(self):
+    def __len__(self) -> int:
         return sum(shard["rows"] for shard in self._shards)
 
-    def tokens(self):
+    def tokens(self) -> int:
         """The number of tokens of all texts."""
         return sum(shard["tokens"] for shard in self._shards)
 
-    def class_counts(self, num_classes):
+    def class_counts(self, num_classes: int) -> np.ndarray:
         """The number of rows of each class."""
         counts = [shard["classes"] for shard in self._shards]
         return np.sum(counts, axis=0, dtype="int64")[:num_classes]
 
-    def lengths_checksum(self, start=0):
+    def lengths_checksum(self, start: int = 0) -> int:
         """The same as `checksum`, as nothing else is summed up."""
         return self.checksum(start)
 
-    def checksum(self, start=0):
+    def checksum(self, start: int = 0) -> int:
         """A number that differs for other ids, labels or another order."""
         for shard in self._shards:
             start = zlib.crc32(str(shard["checksum"]).encode(), start)
         return start
 
-    def token_stretches(self):
+    def token_stretches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """As of an `EncodedDataset`."""
         for shard in self._shards:
             yield from self._load(shard).token_stretches()
 
     @property
-    def is_pair(self):
+    def is_pair(self) -> bool:
         """Whether the texts are pairs."""
         return self._load(self._shards[0]).lengths.ndim == 2
 
-    def batches(self, batch_size, shuffle=False, seed=0, share=None):
+    def batches(
+        self,
+        batch_size: int,
+        shuffle: bool = False,
+        seed: int = 0,
+        share: tuple[int, int] | None = None,
+    ) -> tf.data.Dataset:
         """Batches of rows, as those of `EncodedDataset.batches`.
 
         Args:
@@ -133,7 +145,9 @@ class _Epochs:
         return self._batches
 
 
-def load_shard(folder, label_names, verify=False):
+def load_shard(
+    folder: str | os.PathLike, label_names: list, verify: bool = False
+) -> EncodedDataset:
     """The `EncodedDataset` in a folder that `from_texts` has written.
 
     Args:

@@ -1,11 +1,12 @@
 """Dev texts out of the training texts, where there is no file of them."""
 
 import collections.abc
+from collections.abc import Iterable
 
 import numpy as np
 
 
-def split(corpus, fraction, seed):
+def split(corpus: Iterable, fraction: float, seed: int) -> "tuple[Part, Part]":
     """Part a corpus in two, each with the same share of every label.
 
     Args:

@@ -2,7 +2,9 @@
 
 import collections
 import itertools
+import os
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -14,7 +16,9 @@ _HEADER = re.compile(rb"\d{1,18} \d{1,18}")
 _NUMBER = re.compile(rb"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 
 
-def load_word_vectors(path, vocabulary):
+def load_word_vectors(
+    path: str | os.PathLike, vocabulary: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
     """The vectors of a vocabulary's words, from a file of many more.
 
     The file is streamed: what is held are the vectors of the words found.
@@ -59,7 +63,7 @@ def load_word_vectors(path, vocabulary):
         )
     announced, width, rows = _read_rows(path)
     # Rows by their word in lower case: one as it is, as most are alone.
-    wanted = {}
+    wanted: dict[str, int | tuple[int, ...]] = {}
     for row, word in enumerate(vocabulary):
         folded = word.lower()
         if folded in wanted:

@@ -3,6 +3,8 @@
 import contextlib
 import os
 import pathlib
+from collections.abc import Callable
+from collections.abc import Sequence
 
 from keras_selfattn import validation
 from keras_selfattn.checksums import folder_checksum
@@ -24,20 +26,20 @@ from keras_selfattn.zoo.folders import find_saved_model
 
 
 def encode_files(
-    model,
-    files,
-    output,
-    give=DEFAULT,
-    workers=None,
-    ray_address=None,
-    verify=True,
-    on_progress=None,
-    format=None,
-    split=None,
-    text=None,
-    text_pair=None,
-    delimiter=None,
-):
+    model: str | os.PathLike,
+    files: Sequence,
+    output: str | os.PathLike,
+    give: Sequence[str] = DEFAULT,
+    workers: int | None = None,
+    ray_address: str | None = None,
+    verify: bool = True,
+    on_progress: Callable | None = None,
+    format: str | None = None,
+    split: str | None = None,
+    text: str | None = None,
+    text_pair: str | None = None,
+    delimiter: str | None = None,
+) -> Encoded:
     """Write what a model makes of files of texts, a Parquet file for each.
 
     A Parquet file has a row for each row of its texts, in their order. It
@@ -120,7 +122,7 @@ def encode_files(
     work = Work(
         os.path.abspath(folder),
         folder_checksum(folder),
-        give,
+        tuple(give),
         verify,
         reading,
     )

@@ -2,7 +2,10 @@
 
 import dataclasses
 import itertools
+from collections.abc import Iterable
+from collections.abc import Sequence
 
+import keras
 import numpy as np
 
 from keras_selfattn import heads
@@ -91,8 +94,13 @@ class Faithfulness:
 
 
 def measure(
-    model, records, shares=SHARES, batch_size=64, seed=0, methods=METHODS
-):
+    model: keras.Model,
+    records: Iterable,
+    shares: Sequence[float] = SHARES,
+    batch_size: int = 64,
+    seed: int = 0,
+    methods: Sequence[str] = METHODS,
+) -> Faithfulness:
     """Compare attention with words taken at random and with gradients.
 
     The `ceil(share * n)` most important of a text's `n` words are removed,

@@ -5,7 +5,9 @@ import math
 import numpy as np
 
 
-def most_important(weights, words, share):
+def most_important(
+    weights: np.ndarray, words: np.ndarray, share: float
+) -> np.ndarray:
     """The most important words of each text; of equals the first.
 
     Args:
@@ -34,7 +36,9 @@ def _ranks(weights, words):
     return np.argsort(order, axis=-1)
 
 
-def agreement(weights, words, decides):
+def agreement(
+    weights: np.ndarray, words: np.ndarray, decides: np.ndarray
+) -> tuple[float, float]:
     """Precision and mass of one text's weights on its deciding words.
 
     Args:

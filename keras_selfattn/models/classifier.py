@@ -1,8 +1,12 @@
 """What all classifiers share: views of the model, and preset folders."""
 
 import json
+import os
 import pathlib
 import warnings
+from collections.abc import Callable
+from collections.abc import Mapping
+from typing import Any
 
 import keras
 
@@ -42,7 +46,7 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
             with the model.
     """
 
-    sides = SENTENCE
+    sides: tuple[str, ...] = SENTENCE
     has_heads = True
 
     def __new__(cls, *args, **kwargs):
@@ -51,7 +55,15 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
             return keras.Model(*args, **kwargs)
         return super().__new__(cls, *args, **kwargs)
 
-    def __init__(self, inputs, outputs, views, groups, config, **kwargs):
+    def __init__(
+        self,
+        inputs: Any,
+        outputs: Any,
+        views: dict,
+        groups: Mapping,
+        config: dict,
+        **kwargs: Any,
+    ) -> None:
         super().__init__(inputs=inputs, outputs=outputs, **kwargs)
         self._views = views
         self._group_of = {
@@ -81,7 +93,7 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
         for attribute in ("preprocessor", "labels", "training_record"):
             setattr(self, attribute, getattr(origin, attribute))
 
-    def run_for_clone(self, inputs, operation_fn):
+    def run_for_clone(self, inputs: Any, operation_fn: Callable) -> Any:
         """The outputs of a clone's graph; `keras.models.clone_model` asks."""
         views = dict(self._views)
         return construction.run_as_clone(self, views, inputs, operation_fn)
@@ -96,17 +108,17 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
         super().__setattr__(name, value)
 
     @property
-    def gives_logits(self):
+    def gives_logits(self) -> bool:
         """Whether the outputs are logits, and no probabilities yet."""
         return self._arguments["activation"] is None
 
-    def attention_model(self):
+    def attention_model(self) -> keras.Model:
         """A model of the same inputs that gives the attention scores."""
         return keras.Model(
             self.input, self._views["attention_scores"], name="attention"
         )
 
-    def explanation_model(self):
+    def explanation_model(self) -> keras.Model:
         """A model of the same inputs that answers and shows where it looked.
 
         Both come out of one pass through the encoder.
@@ -123,13 +135,13 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
             self.input, {"outputs": self.output, **views}, name="explanation"
         )
 
-    def embedding_model(self):
+    def embedding_model(self) -> keras.Model:
         """A model of the same inputs that gives the sentence embeddings."""
         return keras.Model(
             self.input, self._views["sentence_embedding"], name="embedding"
         )
 
-    def group_of(self, layer):
+    def group_of(self, layer: keras.layers.Layer) -> str | None:
         """The part of the model that a layer is of, or `None`.
 
         Args:
@@ -140,7 +152,7 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
         """
         return self._group_of.get(layer.name)
 
-    def parameter_counts(self):
+    def parameter_counts(self) -> dict[str, int]:
         """The number of weights of each part of the model.
 
         Returns:
@@ -153,7 +165,7 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
                 counts[self._group_of[layer.name]] += layer.count_params()
         return counts
 
-    def summary(self, print_fn=None, **kwargs):
+    def summary(self, print_fn: Callable | None = None, **kwargs: Any) -> None:
         """Print the layers, and then the parameters of each part.
 
         Args:
@@ -165,7 +177,7 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
         lines = [f"{group:>14} {n:>13,}" for group, n in counts.items()]
         (print_fn or print)("\n".join([" Parameters by part:", *lines]))
 
-    def quantize(self, *args, **kwargs):
+    def quantize(self, *args: Any, **kwargs: Any) -> None:
         """Quantize the layers that Keras can, and warn of all others.
 
         Keras quantizes `Dense` layers alone, in place.
@@ -195,7 +207,7 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
                 stacklevel=2,
             )
 
-    def get_config(self):
+    def get_config(self) -> dict:
         if any(map(_quantization_mode, self.layers)):
             # Loading would read whole numbers for float weights.
             raise ValueError(
@@ -216,7 +228,9 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
         return config
 
     @classmethod
-    def from_config(cls, config, custom_objects=None):
+    def from_config(
+        cls, config: dict, custom_objects: dict | None = None
+    ) -> "Classifier":
         config = arguments.by_new_names(dict(config))
         labels = config.pop("labels", None)
         # Configurations had all arguments once, with or without effect.
@@ -224,7 +238,7 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
         model.labels = labels
         return model
 
-    def save_assets(self, dir_path):
+    def save_assets(self, dir_path: str | os.PathLike) -> None:
         """Write the preprocessor's settings; `.keras` files have them.
 
         Keras itself adds the vocabulary.
@@ -237,7 +251,7 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
             path = pathlib.Path(dir_path) / PREPROCESSOR_FILE
             write_text(path, json.dumps(config, indent=2) + "\n")
 
-    def load_assets(self, dir_path):
+    def load_assets(self, dir_path: str | os.PathLike) -> None:
         """Read what `save_assets` wrote.
 
         Args:
@@ -251,7 +265,7 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
             config = json.loads(path.read_text(encoding="utf-8"))
             self.preprocessor = keras.saving.deserialize_keras_object(config)
 
-    def save_to_preset(self, folder):
+    def save_to_preset(self, folder: str | os.PathLike) -> None:
         """Write a folder that holds all that the model needs.
 
         The folder gets the configuration, the weights, the names of the

@@ -1,3 +1,6 @@
+from collections.abc import Sequence
+from typing import Any
+
 import keras
 
 from keras_selfattn import layers
@@ -90,23 +93,23 @@ class DecomposableClassifier(Classifier):
     @constructor
     def __init__(
         self,
-        vocabulary_size,
-        num_classes,
-        embedding_dim=300,
-        embeddings_initializer="uniform",
-        trainable_embeddings=False,
-        character_vocabulary_size=None,
-        projection_dim=200,
-        attend_units=(200, 200),
-        compare_units=(200, 200),
-        aggregate_units=(200, 200),
-        intra_sentence=False,
-        max_distance=10,
-        dropout=0.2,
-        initializer_stddev=None,
-        activation="softmax",
-        **kwargs,
-    ):
+        vocabulary_size: int,
+        num_classes: int,
+        embedding_dim: int = 300,
+        embeddings_initializer: Any = "uniform",
+        trainable_embeddings: bool = False,
+        character_vocabulary_size: int | None = None,
+        projection_dim: int | None = 200,
+        attend_units: Sequence[int] = (200, 200),
+        compare_units: Sequence[int] = (200, 200),
+        aggregate_units: Sequence[int] = (200, 200),
+        intra_sentence: bool = False,
+        max_distance: int = 10,
+        dropout: float = 0.2,
+        initializer_stddev: float | None = None,
+        activation: str | None = "softmax",
+        **kwargs: Any,
+    ) -> None:
         config = checks.of_scope(locals())
 
         def initializer():
@@ -188,7 +191,7 @@ class DecomposableClassifier(Classifier):
             **kwargs,
         )
 
-    def explanation_model(self):
+    def explanation_model(self) -> keras.Model:
         """A model of the same inputs that answers and shows where it looked.
 
         Returns:

@@ -1,9 +1,15 @@
 """Models by the name of a preset, or from a folder."""
 
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from typing import Any
+
 from keras_selfattn.checksums import check_checksums
 from keras_selfattn.files import read_json
 from keras_selfattn.models import arguments
 from keras_selfattn.models.classifier import PREPROCESSOR_FILE
+from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.decomposable_classifier import DecomposableClassifier
 from keras_selfattn.models.presets import get_preset
 from keras_selfattn.models.restarting import restarted
@@ -15,6 +21,9 @@ from keras_selfattn.models.sizes import with_sizes
 from keras_selfattn.models.weights import load_weights
 from keras_selfattn.zoo.folders import CONFIG_FILE
 from keras_selfattn.zoo.folders import find_model
+
+if TYPE_CHECKING:
+    from keras_selfattn.text import TextPreprocessor
 
 # What a saved configuration holds, by name, and of which types.
 _SAVED = {
@@ -35,14 +44,14 @@ CLASSES = {
 
 
 def from_preset(
-    name,
-    vocabulary_size=None,
-    num_classes=None,
-    preprocessor=None,
-    labels=None,
-    verify=True,
-    **overrides,
-):
+    name: str | os.PathLike,
+    vocabulary_size: int | None = None,
+    num_classes: int | None = None,
+    preprocessor: "TextPreprocessor | None" = None,
+    labels: Sequence | None = None,
+    verify: bool = True,
+    **overrides: Any,
+) -> Classifier:
     """Build a model by the name of a preset, or load a trained one.
 
     Args:

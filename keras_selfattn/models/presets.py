@@ -39,7 +39,7 @@ class Preset:
     parameters: int | None = None
 
     @property
-    def num_classes(self):
+    def num_classes(self) -> int:
         """The number of classes of the paper's corpus."""
         return 5 if self.class_name == "SentenceClassifier" else 3
 
@@ -50,7 +50,7 @@ PRESETS = {
 }
 
 
-def list_presets(trained=False):
+def list_presets(trained: bool = False) -> list[str]:
     """The names that `from_preset` knows.
 
     Args:
@@ -68,7 +68,7 @@ def list_presets(trained=False):
     return list_shipped() if trained else list(PRESETS)
 
 
-def get_preset(name):
+def get_preset(name: str) -> Preset:
     """The preset of a name, or `ValueError` where there is none."""
     if name not in PRESETS:
         raise ValueError(

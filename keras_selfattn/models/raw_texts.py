@@ -4,6 +4,10 @@ import contextlib
 import math
 import sys
 import tempfile
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from typing import Any
 
 import keras
 import numpy as np
@@ -18,9 +22,11 @@ from keras_selfattn.text.columns import are_texts
 from keras_selfattn.text.columns import rows_of
 
 _BATCH_SIZE = 32
+# Behind it stands `keras.Model`, in the classes that it is a base of.
+_Model: Any = keras.Model if TYPE_CHECKING else object
 
 
-class ReadsTexts:
+class ReadsTexts(_Model):
     """What makes a `keras.Model` of ids one of raw texts too.
 
     Texts come as a list of strings, a NumPy array, a pandas column, or a
@@ -39,23 +45,23 @@ class ReadsTexts:
 
     def fit(
         self,
-        x=None,
-        y=None,
-        batch_size=None,
-        epochs=1,
-        verbose="auto",
-        callbacks=None,
-        validation_split=0.0,
-        validation_data=None,
-        shuffle=True,
-        class_weight=None,
-        sample_weight=None,
-        initial_epoch=0,
-        steps_per_epoch=None,
-        validation_steps=None,
-        validation_batch_size=None,
-        validation_freq=1,
-    ):
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: str | int = "auto",
+        callbacks: Sequence | None = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: bool = True,
+        class_weight: Mapping | None = None,
+        sample_weight: Any = None,
+        initial_epoch: int = 0,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
+        validation_batch_size: int | None = None,
+        validation_freq: Any = 1,
+    ) -> keras.callbacks.History:
         """Train the model, on raw texts or on ids.
 
         Args:
@@ -144,16 +150,16 @@ class ReadsTexts:
 
     def evaluate(
         self,
-        x=None,
-        y=None,
-        batch_size=None,
-        verbose="auto",
-        sample_weight=None,
-        steps=None,
-        callbacks=None,
-        return_dict=False,
-        **kwargs,
-    ):
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: str | int = "auto",
+        sample_weight: Any = None,
+        steps: int | None = None,
+        callbacks: Sequence | None = None,
+        return_dict: bool = False,
+        **kwargs: Any,
+    ) -> Any:
         """The loss and the metrics on raw texts or on ids.
 
         Args:
@@ -197,8 +203,13 @@ class ReadsTexts:
             )
 
     def predict(
-        self, x, batch_size=None, verbose="auto", steps=None, callbacks=None
-    ):
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: str | int = "auto",
+        steps: int | None = None,
+        callbacks: Sequence | None = None,
+    ) -> Any:
         """The model's outputs for raw texts or for ids.
 
         Args:
@@ -225,7 +236,7 @@ class ReadsTexts:
         back = np.argsort(batches.plan.rows) if by_length else slice(None)
         return keras.tree.map_structure(lambda rows: rows[back], outputs)
 
-    def predict_on_batch(self, x):
+    def predict_on_batch(self, x: Any) -> Any:
         """The model's outputs for one batch of raw texts or of ids.
 
         Args:
@@ -246,7 +257,13 @@ class ReadsTexts:
             self._check_ids(x)
         return super().predict_on_batch(x)
 
-    def encode(self, texts, batch_size=None, normalize=False, verbose="auto"):
+    def encode(
+        self,
+        texts: Any,
+        batch_size: int | None = None,
+        normalize: bool = False,
+        verbose: str | int = "auto",
+    ) -> Any:
         """The sentence embeddings of texts.
 
         Args:
@@ -294,7 +311,7 @@ class ReadsTexts:
         is_pair = isinstance(embeddings, list)
         return tuple(embeddings) if is_pair else embeddings
 
-    def preprocess(self, texts):
+    def preprocess(self, texts: Any) -> dict:
         """The inputs of the model for raw texts.
 
         Args:
@@ -310,8 +327,9 @@ class ReadsTexts:
         """
         check_preprocessor(self)
         rows = list(rows_of(texts, self.sides))
-        columns = [rows] if len(self.sides) == 1 else zip(*rows, strict=True)
-        columns = list(columns) or [[]] * len(self.sides)
+        is_single = len(self.sides) == 1
+        columns = [rows] if is_single else list(zip(*rows, strict=True))
+        columns = columns or [[]] * len(self.sides)
         on_tensorflow = keras.backend.backend() == "tensorflow"
         return {
             side + name: ids if on_tensorflow else ids.numpy()

@@ -1,3 +1,6 @@
+from collections.abc import Sequence
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -74,35 +77,35 @@ class SentencePairClassifier(Classifier):
     @constructor
     def __init__(
         self,
-        vocabulary_size,
-        num_classes,
-        interaction="gated",
-        interaction_units=600,
-        embedding_dim=300,
-        embeddings_initializer="uniform",
-        trainable_embeddings=True,
-        character_vocabulary_size=None,
-        encoder="bilstm",
-        units=300,
-        kernel_size=3,
-        pooling="structured",
-        attention_dim=150,
-        num_heads=30,
-        parameter_penalty=0.0,
-        attention_penalty=0.3,
-        embedding_penalty=0.0,
-        margin=1.0,
-        hidden_units=4000,
-        hidden_shortcut=False,
-        row_units=None,
-        column_units=None,
-        dropout=0.0,
-        encoder_dropout=0.0,
-        l2=0.0,
-        activation="softmax",
-        lstm_implementation="auto",
-        **kwargs,
-    ):
+        vocabulary_size: int,
+        num_classes: int,
+        interaction: str = "gated",
+        interaction_units: int = 600,
+        embedding_dim: int = 300,
+        embeddings_initializer: Any = "uniform",
+        trainable_embeddings: bool = True,
+        character_vocabulary_size: int | None = None,
+        encoder: str = "bilstm",
+        units: int | Sequence[int] = 300,
+        kernel_size: int | Sequence[int] = 3,
+        pooling: str = "structured",
+        attention_dim: int = 150,
+        num_heads: int = 30,
+        parameter_penalty: float = 0.0,
+        attention_penalty: float = 0.3,
+        embedding_penalty: float = 0.0,
+        margin: float = 1.0,
+        hidden_units: int | Sequence[int] = 4000,
+        hidden_shortcut: bool = False,
+        row_units: int | None = None,
+        column_units: int | None = None,
+        dropout: float = 0.0,
+        encoder_dropout: float = 0.0,
+        l2: float = 0.0,
+        activation: str | None = "softmax",
+        lstm_implementation: str = "auto",
+        **kwargs: Any,
+    ) -> None:
         config = checks.of_scope(locals())
         validation.one_of(interaction, INTERACTIONS, "interaction")
 

@@ -3,8 +3,12 @@
 import csv
 import gc
 import json
+import os
 import pathlib
 import shutil
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
 
 import keras
 import tensorflow as tf
@@ -44,23 +48,23 @@ FAILURES = (ArithmeticError, MemoryError, RuntimeError, tf.errors.OpError)
 
 
 def reproduce(
-    paper,
-    name,
-    corpus,
-    train_texts,
-    dev_texts,
-    test_texts=None,
-    mismatched_texts=None,
+    paper: str,
+    name: str,
+    corpus: str,
+    train_texts: Iterable,
+    dev_texts: Iterable,
+    test_texts: Iterable | None = None,
+    mismatched_texts: Iterable | None = None,
     *,
-    folder,
-    rows=None,
-    seeds=1,
-    vectors=None,
-    model_overrides=None,
-    training_overrides=None,
-    verbose="auto",
-    verify=True,
-):
+    folder: str | os.PathLike,
+    rows: Sequence[str] | None = None,
+    seeds: int = 1,
+    vectors: str | os.PathLike | None = None,
+    model_overrides: Mapping | None = None,
+    training_overrides: Mapping | None = None,
+    verbose: str | int = "auto",
+    verify: bool = True,
+) -> Results:
     """Run the rows of a paper's table, and set them beside the published ones.
 
     Each row and seed is a training run below `folder / "runs"`. Called again
@@ -110,14 +114,14 @@ def reproduce(
     chosen = choose_rows(table, corpus, rows)
     check_overrides(table, chosen, corpus, model_overrides)
     validation.integer(seeds, "seeds")
-    splits = {
+    given = {
         "train": train_texts,
         "dev": dev_texts,
         "test": test_texts,
         "mismatched": mismatched_texts,
     }
     splits = {
-        split: texts for split, texts in splits.items() if texts is not None
+        split: texts for split, texts in given.items() if texts is not None
     }
     settings = {
         "paper": paper,

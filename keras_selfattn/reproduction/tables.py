@@ -109,7 +109,7 @@ TABLES = {
 }
 
 
-def get_table(paper, name):
+def get_table(paper: str, name: str) -> Table:
     """The table or figure of a paper.
 
     Args:

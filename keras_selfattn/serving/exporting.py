@@ -28,7 +28,12 @@ from keras_selfattn.serving.storage import Storage
 from keras_selfattn.serving.tensorflow_process import in_tensorflow
 
 
-def export(model, folder, version=1, card=None):
+def export(
+    model: keras.Model,
+    folder: str | os.PathLike,
+    version: int = 1,
+    card: str | None = None,
+) -> pathlib.Path:
     """Write a model as a SavedModel that answers raw text.
 
     The folder `folder/version` is what TensorFlow Serving loads. The inputs

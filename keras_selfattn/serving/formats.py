@@ -26,7 +26,9 @@ LITERT_FILE = "model.tflite"
 LABELS_FILE = "labels.json"
 
 
-def export_onnx(model, folder, card=None):
+def export_onnx(
+    model: keras.Model, folder: str | os.PathLike, card: str | None = None
+) -> pathlib.Path:
     """Write a model for ONNX Runtime, with its tokenizer beside it.
 
     The inputs of `model.onnx` are those of the model, token ids (and
@@ -70,7 +72,9 @@ def write_onnx(model, folder):
         )
 
 
-def export_openvino(model, folder, card=None):
+def export_openvino(
+    model: keras.Model, folder: str | os.PathLike, card: str | None = None
+) -> pathlib.Path:
     """Write a model for OpenVINO, with its tokenizer beside it.
 
     As `export_onnx`, of the same arguments, return value and errors, but the
@@ -93,7 +97,9 @@ def write_openvino(model, folder):
         )
 
 
-def export_litert(model, folder, card=None):
+def export_litert(
+    model: keras.Model, folder: str | os.PathLike, card: str | None = None
+) -> pathlib.Path:
     """Write a model for LiteRT, with its tokenizer beside it.
 
     As `export_onnx`, of the same arguments, return value and errors, but the

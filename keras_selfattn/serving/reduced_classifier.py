@@ -30,7 +30,7 @@ class ReducedClassifier(Classifier):
         precision: String, the type of the weights, set by subclasses.
     """
 
-    precision = None
+    precision: str
 
     fit = _refusing("fit")
     get_config = _refusing("get_config")

@@ -2,7 +2,9 @@
 
 import dataclasses
 import itertools
+from collections.abc import Iterable
 
+import keras
 import numpy as np
 
 from keras_selfattn import validation
@@ -17,7 +19,7 @@ PRECISIONS = ("bfloat16", "int8")
 LARGEST_LOSS = 0.01
 
 
-def reduce_precision(model, precision):
+def reduce_precision(model: keras.Model, precision: str) -> keras.Model:
     """A copy of a classifier with weights of fewer bits, to be exported.
 
     Args:
@@ -81,7 +83,12 @@ class Comparison:
             )
 
 
-def compare(model, reduced, records, batch_size=64):
+def compare(
+    model: keras.Model,
+    reduced: keras.Model,
+    records: Iterable,
+    batch_size: int = 64,
+) -> Comparison:
     """Ask a model and its reduced copy the same texts.
 
     Args:

@@ -1,8 +1,12 @@
 """SavedModels in Python, without the Keras model they came from."""
 
 import json
+import os
 import pathlib
+from collections.abc import Sequence
+from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from keras_selfattn.checksums import check_checksums
@@ -12,7 +16,9 @@ from keras_selfattn.zoo.folders import find_saved_model
 REQUIREMENTS = "requirements.json"
 
 
-def load_savedmodel(path, verify=True):
+def load_savedmodel(
+    path: str | os.PathLike, verify: bool = True
+) -> "ServedModel":
     """Load what `export` wrote.
 
     Args:
@@ -49,7 +55,7 @@ class ServedModel:
         labels: List of the names of the classes.
     """
 
-    def __init__(self, folder, verify=True):
+    def __init__(self, folder: str | os.PathLike, verify: bool = True) -> None:
         if verify:
             check_checksums(folder)
         self.folder = folder
@@ -71,7 +77,7 @@ class ServedModel:
         self.input_names = sorted(inputs, reverse=True)
         self.labels = _labels(self.signatures["serving_default"])
 
-    def predict(self, texts):
+    def predict(self, texts: Sequence) -> tuple[list[str], np.ndarray]:
         """Classify texts.
 
         Args:
@@ -85,7 +91,7 @@ class ServedModel:
         labels = [_decoded(label) for label in outputs["label"]]
         return labels, outputs["probabilities"]
 
-    def attend(self, texts):
+    def attend(self, texts: Sequence) -> tuple[list[list[str]], np.ndarray]:
         """Show which words the model looked at.
 
         Args:
@@ -98,7 +104,7 @@ class ServedModel:
         outputs = self.run("attend", texts)
         return _words(outputs["tokens"]), outputs["scores"]
 
-    def align(self, pairs):
+    def align(self, pairs: Sequence) -> dict[str, Any]:
         """Show which words of each pair the model looked at.
 
         Args:
@@ -113,7 +119,7 @@ class ServedModel:
             for name, output in self.run("align", pairs).items()
         }
 
-    def embed(self, texts):
+    def embed(self, texts: Sequence) -> Any:
         """Embed texts.
 
         Args:
@@ -128,7 +134,7 @@ class ServedModel:
             return outputs["embedding"]
         return tuple(outputs[f"{name}_embedding"] for name in self.input_names)
 
-    def run(self, name, texts):
+    def run(self, name: str, texts: Sequence) -> dict[str, np.ndarray]:
         """Run a signature.
 
         Args:
@@ -144,7 +150,9 @@ class ServedModel:
         """
         return self.run_together([name], texts)
 
-    def run_together(self, names, texts):
+    def run_together(
+        self, names: Sequence[str], texts: Sequence
+    ) -> dict[str, np.ndarray]:
         """Run several signatures, in one pass through the encoder.
 
         Exports of earlier versions take a pass for each.

@@ -6,6 +6,9 @@ import pathlib
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import Any
 
 import keras
 import numpy as np
@@ -81,16 +84,16 @@ class TextPreprocessor(keras.layers.Layer):
 
     def __init__(
         self,
-        vocabulary=None,
-        lowercase=False,
-        max_tokens=None,
-        num_oov_indices=1,
-        prepend_null=False,
-        characters=None,
-        max_characters=16,
-        implementation="auto",
-        **kwargs,
-    ):
+        vocabulary: Sequence[str] | str | os.PathLike | None = None,
+        lowercase: bool = False,
+        max_tokens: int | None = None,
+        num_oov_indices: int = 1,
+        prepend_null: bool = False,
+        characters: Iterable[str] | None = None,
+        max_characters: int = 16,
+        implementation: str = "auto",
+        **kwargs: Any,
+    ) -> None:
         super().__init__(**kwargs)
         shortest = 2 if prepend_null else 1
         if max_tokens is not None:
@@ -114,7 +117,7 @@ class TextPreprocessor(keras.layers.Layer):
             self._set_vocabulary(vocabulary)
         self.built = True
 
-    def __call__(self, texts, **kwargs):
+    def __call__(self, texts: Any, **kwargs: Any) -> dict:
         on_tensorflow = keras.backend.backend() == "tensorflow"
         if isinstance(texts, keras.KerasTensor):
             if not on_tensorflow:
@@ -132,7 +135,7 @@ class TextPreprocessor(keras.layers.Layer):
         call = super().__call__ if on_tensorflow else self.call
         return call(texts, **kwargs)
 
-    def call(self, texts):
+    def call(self, texts: Any) -> dict:
         self._check_vocabulary()
         tokens = self.tokenize(texts)
         features = {"token_ids": self._token_ids(tokens)}
@@ -142,7 +145,7 @@ class TextPreprocessor(keras.layers.Layer):
 
     # Without this Keras would trace `call`, for which a layer that is being
     # loaded has no vocabulary yet.
-    def compute_output_spec(self, texts):
+    def compute_output_spec(self, texts: Any) -> dict:
         batch = texts.shape[0]
         features = {
             "token_ids": keras.KerasTensor((batch, None), dtype="int32")
@@ -153,7 +156,7 @@ class TextPreprocessor(keras.layers.Layer):
             )
         return features
 
-    def tokenize(self, texts):
+    def tokenize(self, texts: Any) -> tf.RaggedTensor:
         """The tokens as the model sees them.
 
         Args:
@@ -172,7 +175,7 @@ class TextPreprocessor(keras.layers.Layer):
         )
         return tf.concat([null, tokens], axis=1)
 
-    def count_unread(self, texts):
+    def count_unread(self, texts: Sequence[str]) -> np.ndarray:
         """How many tokens of each text lie beyond `max_tokens`.
 
         Args:
@@ -198,7 +201,9 @@ class TextPreprocessor(keras.layers.Layer):
             counts[long] = np.maximum(tokens.row_lengths().numpy() - limit, 0)
         return counts
 
-    def adapt(self, texts, max_size=None, min_count=1):
+    def adapt(
+        self, texts: Any, max_size: int | None = None, min_count: int = 1
+    ) -> None:
         """Takes the words of texts as the vocabulary, frequent ones first.
 
         Args:
@@ -224,7 +229,7 @@ class TextPreprocessor(keras.layers.Layer):
             )
         )
 
-    def extended(self, words):
+    def extended(self, words: Iterable[str]) -> "TextPreprocessor":
         """A preprocessor that knows further words, and gives the same ids.
 
         Args:
@@ -245,22 +250,22 @@ class TextPreprocessor(keras.layers.Layer):
         config = {**self.get_config(), "name": None}
         return type(self)([*dict.fromkeys([*known, *words])], **config)
 
-    def get_vocabulary(self):
+    def get_vocabulary(self) -> list[str]:
         """The token of each id; `""` for padding, `"[UNK]"` for the oov ids."""
         self._check_vocabulary()
         words = read_lines(self._vocabulary_path)
         return [PADDING, *[UNKNOWN] * self.num_oov_indices, *words]
 
-    def vocabulary_size(self):
+    def vocabulary_size(self) -> int:
         """The number of token ids, padding included."""
         self._check_vocabulary()
         return 1 + self.num_oov_indices + self._num_words
 
-    def character_vocabulary_size(self):
+    def character_vocabulary_size(self) -> int | None:
         """The number of character ids, or `None` without `characters`."""
         return None if self.characters is None else 2 + len(self.characters)
 
-    def get_config(self):
+    def get_config(self) -> dict:
         return {
             **super().get_config(),
             "lowercase": self.lowercase,
@@ -272,20 +277,20 @@ class TextPreprocessor(keras.layers.Layer):
             "implementation": self.implementation,
         }
 
-    def save_assets(self, dir_path):
+    def save_assets(self, dir_path: str | os.PathLike) -> None:
         """Writes the vocabulary file; Keras calls it for `.keras` files."""
         if self._table is None:
             return
         words = read_lines(self._vocabulary_path)[self.prepend_null :]
         write_lines(pathlib.Path(dir_path) / _VOCABULARY_FILE, words)
 
-    def load_assets(self, dir_path):
+    def load_assets(self, dir_path: str | os.PathLike) -> None:
         """Reads what `save_assets` wrote."""
         path = pathlib.Path(dir_path) / _VOCABULARY_FILE
         if path.exists():
             self._set_vocabulary(path)
 
-    def save(self, folder):
+    def save(self, folder: str | os.PathLike) -> None:
         """Writes the vocabulary, characters and config as readable files.
 
         Args:
@@ -304,7 +309,9 @@ class TextPreprocessor(keras.layers.Layer):
         write_text(folder / _CONFIG_FILE, json.dumps(config, indent=2) + "\n")
 
     @classmethod
-    def load(cls, folder, verify=True):
+    def load(
+        cls, folder: str | os.PathLike, verify: bool = True
+    ) -> "TextPreprocessor":
         """Reads what `save` wrote.
 
         Args:

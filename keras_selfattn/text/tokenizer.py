@@ -1,5 +1,7 @@
 """The tokenizer, as TensorFlow ops: one graph for training and serving."""
 
+from typing import Any
+
 import tensorflow as tf
 
 from keras_selfattn import validation
@@ -100,7 +102,9 @@ class PennTreebankTokenizer:
     [UNK]
     """
 
-    def __init__(self, lowercase=False, implementation="auto"):
+    def __init__(
+        self, lowercase: bool = False, implementation: str = "auto"
+    ) -> None:
         self.lowercase = bool(lowercase)
         self.implementation = validation.one_of(
             implementation,
@@ -109,7 +113,9 @@ class PennTreebankTokenizer:
         )
         self._regex_split = _find_regex_split(implementation)
 
-    def __call__(self, texts, max_tokens=None):
+    def __call__(
+        self, texts: Any, max_tokens: int | None = None
+    ) -> tf.RaggedTensor:
         texts = self.clean(string_tensor(texts))
         if max_tokens is not None:
             texts = _first_words(texts, max_tokens)
@@ -123,7 +129,7 @@ class PennTreebankTokenizer:
         )
         return tokens if max_tokens is None else tokens[:, :max_tokens]
 
-    def clean(self, texts):
+    def clean(self, texts: Any) -> tf.Tensor:
         """Valid UTF-8 parted by spaces; a mark where there is no word."""
         texts = tf.strings.regex_replace(texts, _WHITESPACE, " ")
         texts = tf.strings.unicode_transcode(
@@ -137,7 +143,7 @@ class PennTreebankTokenizer:
         texts = tf.strings.strip(texts)
         return tf.where(texts == "", _EMPTY_MARK, texts)
 
-    def split(self, texts):
+    def split(self, texts: Any) -> tf.RaggedTensor:
         """Splits at spaces and around the signs that always stand alone."""
         if self._regex_split is not None:
             return self._regex_split(texts, rf" +|{_SIGN}", _SIGN)
@@ -159,7 +165,7 @@ def _find_regex_split(implementation):
     return tensorflow_text.regex_split
 
 
-def string_tensor(texts):
+def string_tensor(texts: Any) -> tf.Tensor:
     """The tensor of texts, `(B,)`, in UTF-8 as the tokenizer takes it.
 
     Args:

@@ -2,6 +2,8 @@
 
 import collections
 import itertools
+from collections.abc import Iterable
+from collections.abc import Mapping
 
 import tensorflow as tf
 
@@ -15,7 +17,12 @@ from keras_selfattn.text.tokenizer import PennTreebankTokenizer
 from keras_selfattn.text.tokenizer import string_tensor
 
 
-def build_vocabulary(texts, lowercase=False, max_size=None, min_count=1):
+def build_vocabulary(
+    texts: Iterable[str],
+    lowercase: bool = False,
+    max_size: int | None = None,
+    min_count: int = 1,
+) -> list[str]:
     """Lists the tokens of texts, the most frequent ones first.
 
     Args:
@@ -43,7 +50,9 @@ def build_vocabulary(texts, lowercase=False, max_size=None, min_count=1):
     return list(itertools.islice(kept, max_size))
 
 
-def count_words(texts, lowercase=False):
+def count_words(
+    texts: Iterable[str], lowercase: bool = False
+) -> dict[str, int]:
     """Counts the tokens of texts.
 
     Args:
@@ -88,7 +97,9 @@ def count_words(texts, lowercase=False):
     return {word: totals[word] for word in words}
 
 
-def most_frequent_characters(word_counts, max_size):
+def most_frequent_characters(
+    word_counts: Mapping[str, int], max_size: int
+) -> list[str]:
     """The characters that occur most often in counted words.
 
     Args:

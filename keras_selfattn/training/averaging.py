@@ -1,13 +1,15 @@
 """The moving averages of a model's weights, and their evaluation."""
 
 import contextlib
+from collections.abc import Iterator
+from collections.abc import Mapping
 
 import keras
 from keras import ops
 
 
 @contextlib.contextmanager
-def averaged_weights(model):
+def averaged_weights(model: keras.Model) -> Iterator[None]:
     """Give a model the moving averages of its weights, within a block.
 
     Keras's `SwapEMAWeights` swaps by sums on TensorFlow, which changes the
@@ -40,12 +42,12 @@ def averaged_weights(model):
 class EvaluateAverages(keras.callbacks.Callback):
     """Gives a model its averages from its evaluation to the epoch's end."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.averaged = contextlib.ExitStack()
 
-    def on_test_begin(self, logs=None):
+    def on_test_begin(self, logs: Mapping | None = None) -> None:
         self.averaged.enter_context(averaged_weights(self.model))
 
-    def on_epoch_end(self, epoch, logs=None):
+    def on_epoch_end(self, epoch: int, logs: Mapping | None = None) -> None:
         self.averaged.close()

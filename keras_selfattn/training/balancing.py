@@ -1,9 +1,13 @@
 """Weights by which rare classes count as much as frequent ones."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 
-def class_weights(labels, num_classes, training):
+def class_weights(
+    labels: np.ndarray, num_classes: int, training: Mapping
+) -> dict[int, float] | None:
     """What `class_weight` of `keras.Model.fit` is to be.
 
     A class has the weight rows / (classes * rows of the class), so that each
@@ -26,7 +30,9 @@ def class_weights(labels, num_classes, training):
     return balanced_weights(counts, training)
 
 
-def balanced_weights(counts, training):
+def balanced_weights(
+    counts: np.ndarray, training: Mapping
+) -> dict[int, float] | None:
     """What `class_weights` gives, of the number of rows of each class."""
     if training.get("class_weight") is None:
         return None

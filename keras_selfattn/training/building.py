@@ -1,5 +1,8 @@
 """Models from a preset, its overrides and training values."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import keras
 
 from keras_selfattn import models
@@ -11,7 +14,9 @@ from keras_selfattn.training.values import BY_NAME
 from keras_selfattn.training.values import DEFAULTS
 
 
-def build_model(preset, vocabulary_size, num_classes, overrides):
+def build_model(
+    preset: str, vocabulary_size: int, num_classes: int, overrides: Mapping
+) -> keras.Model:
     """A preset's model, or `ValueError` where an argument can't be.
 
     Args:
@@ -32,7 +37,7 @@ def build_model(preset, vocabulary_size, num_classes, overrides):
         raise ValueError(f"The model can't be built: {error}") from error
 
 
-def check_model_arguments(preset, overrides):
+def check_model_arguments(preset: str, overrides: Mapping) -> None:
     """`ValueError` where a preset's model can't be built.
 
     Args:
@@ -44,15 +49,15 @@ def check_model_arguments(preset, overrides):
 
 
 def make_model(
-    preset,
-    training,
+    preset: str,
+    training: Mapping,
     *,
-    vocabulary_size,
-    num_classes,
-    vectors=None,
-    seed=None,
-    **overrides,
-):
+    vocabulary_size: int,
+    num_classes: int,
+    vectors: tuple | None = None,
+    seed: int | None = None,
+    **overrides: Any,
+) -> keras.Model:
     """A preset's model as it is before the first epoch.
 
     Args:
@@ -95,7 +100,7 @@ def _slots(training):
     return kept.get(training["optimizer"], 0) + averages
 
 
-def compile_model(model, training):
+def compile_model(model: keras.Model, training: Mapping) -> None:
     """Compile a classifier with a recipe's optimizer and the papers' loss.
 
     Args:

@@ -1,7 +1,9 @@
 """Which epoch is the best, and when a run is over; without Keras."""
 
 import csv
+import os
 import pathlib
+from collections.abc import Mapping
 
 from keras_selfattn.files import read_json
 from keras_selfattn.training.settings import SETTINGS_FILE
@@ -18,7 +20,7 @@ _FIGURES = {
 }
 
 
-def best_epoch(history, training):
+def best_epoch(history: list[dict], training: Mapping) -> int:
     """The number of the best epoch, the first one where several are.
 
     Args:
@@ -40,7 +42,7 @@ def best_epoch(history, training):
     return number
 
 
-def is_over(history, training):
+def is_over(history: list[dict], training: Mapping) -> bool:
     """Whether a run has had its epochs, or lost its patience before."""
     epochs, patience = len(history), _value(training, "patience")
     if patience is None or not epochs:
@@ -49,7 +51,7 @@ def is_over(history, training):
     return epochs >= training["epochs"] or waited >= patience
 
 
-def finished_history(folder):
+def finished_history(folder: str | os.PathLike) -> list[dict] | None:
     """The history of a finished run without a checkpoint, or `None`.
 
     Args:
@@ -69,7 +71,7 @@ def finished_history(folder):
     return logs if is_over(logs, training) else None
 
 
-def read_history(folder):
+def read_history(folder: str | os.PathLike) -> list[dict]:
     """The logs of a run's epochs, a list of dictionaries."""
     path = pathlib.Path(folder, HISTORY_FILE)
     try:

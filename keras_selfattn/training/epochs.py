@@ -1,6 +1,8 @@
 """What is done at the beginning and at the end of an epoch: Keras callbacks."""
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 import keras
 import numpy as np
@@ -8,7 +10,7 @@ import numpy as np
 from keras_selfattn.training.averaging import EvaluateAverages
 
 
-def learning_rate_decay(training):
+def learning_rate_decay(training: Mapping) -> list:
     """The callbacks that let the learning rate fall.
 
     Args:
@@ -36,12 +38,12 @@ class SetEpoch(keras.callbacks.Callback):
         seed: Integer, the seed of the training, or `None` for any.
     """
 
-    def __init__(self, plan, seed):
+    def __init__(self, plan: Any, seed: int) -> None:
         super().__init__()
         self.plan = plan
         self.seed = seed
 
-    def on_epoch_begin(self, epoch, logs=None):
+    def on_epoch_begin(self, epoch: int, logs: Mapping | None = None) -> None:
         self.plan.epoch = epoch
         if keras.backend.backend() == "torch" and self.seed is not None:
             import torch

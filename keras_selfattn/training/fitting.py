@@ -2,15 +2,21 @@
 
 import json
 import math
+import os
 import sys
 import warnings
 import zlib
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Any
 
 import keras
 
 from keras_selfattn import models
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models import arguments
+from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.training import starting
 from keras_selfattn.training.balancing import balanced_weights
 from keras_selfattn.training.building import check_model_arguments
@@ -19,6 +25,7 @@ from keras_selfattn.training.epochs import KeepRun
 from keras_selfattn.training.epochs import SetEpoch
 from keras_selfattn.training.epochs import learning_rate_decay
 from keras_selfattn.training.followed_run import FollowedRun
+from keras_selfattn.training.preparation import PreparedTexts
 from keras_selfattn.training.preparation import prepare
 from keras_selfattn.training.prepared_folder import PreparedFolder
 from keras_selfattn.training.run import Run
@@ -30,23 +37,23 @@ _FINISHED = True
 
 
 def train(
-    preset,
-    train_texts,
-    dev_texts,
-    folder,
-    vectors=None,
-    seed=0,
-    resume=False,
-    model_overrides=None,
-    training_overrides=None,
-    callbacks=(),
-    verbose="auto",
-    keep_checkpoint=True,
-    verify=True,
-    start=None,
-    freeze=(),
-    strategy=None,
-):
+    preset: str,
+    train_texts: Any,
+    dev_texts: Any,
+    folder: str | os.PathLike,
+    vectors: str | os.PathLike | None = None,
+    seed: int = 0,
+    resume: bool = False,
+    model_overrides: Mapping | None = None,
+    training_overrides: Mapping | None = None,
+    callbacks: Iterable = (),
+    verbose: str | int = "auto",
+    keep_checkpoint: bool = True,
+    verify: bool = True,
+    start: Classifier | None = None,
+    freeze: Sequence[str] = (),
+    strategy: Any = None,
+) -> Classifier | None:
     """Train a preset's model on labeled texts, and keep the best on dev.
 
     The folder gets the model of the best epoch by its dev accuracy, or
@@ -259,15 +266,15 @@ def _warn_of_size(model, data):
 
 
 def fit(
-    model,
-    texts,
-    run,
-    training,
-    seed=0,
-    callbacks=(),
-    verbose="auto",
-    workers=None,
-):
+    model: keras.Model,
+    texts: PreparedTexts,
+    run: Run,
+    training: Mapping,
+    seed: int = 0,
+    callbacks: Iterable = (),
+    verbose: str | int = "auto",
+    workers: Any = None,
+) -> None:
     """Fit a compiled classifier, and keep its best on dev in a run's folder.
 
     Args:

@@ -1,5 +1,7 @@
 """The mean F1 of the classes, as a Keras metric."""
 
+from typing import Any
+
 import keras
 from keras import ops
 
@@ -21,7 +23,9 @@ class MacroF1(keras.metrics.Metric):
     0.6667
     """
 
-    def __init__(self, num_classes, name="macro_f1", **kwargs):
+    def __init__(
+        self, num_classes: int, name: str = "macro_f1", **kwargs: Any
+    ) -> None:
         super().__init__(name=name, **kwargs)
         self.num_classes = num_classes
         # Rows are the true classes, columns the predicted ones.
@@ -29,7 +33,9 @@ class MacroF1(keras.metrics.Metric):
             (num_classes, num_classes), "zeros", name="confusion"
         )
 
-    def update_state(self, y_true, y_pred, sample_weight=None):
+    def update_state(
+        self, y_true: Any, y_pred: Any, sample_weight: Any = None
+    ) -> None:
         true = ops.reshape(ops.cast(y_true, "int32"), (-1,))
         predicted = ops.argmax(y_pred, axis=-1)
         rows = ops.one_hot(true, self.num_classes, dtype="float32")
@@ -40,7 +46,7 @@ class MacroF1(keras.metrics.Metric):
         counts = ops.matmul(ops.transpose(rows), columns)
         self.confusion.assign_add(ops.cast(counts, self.confusion.dtype))
 
-    def result(self):
+    def result(self) -> Any:
         right = ops.diagonal(self.confusion)
         either = ops.sum(self.confusion, axis=0) + ops.sum(
             self.confusion, axis=1
@@ -49,5 +55,5 @@ class MacroF1(keras.metrics.Metric):
         known = ops.cast(either > 0, f1.dtype)
         return ops.sum(f1) / ops.maximum(ops.sum(known), 1.0)
 
-    def get_config(self):
+    def get_config(self) -> dict:
         return {**super().get_config(), "num_classes": self.num_classes}

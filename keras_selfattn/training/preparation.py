@@ -5,14 +5,20 @@ are found and induced: `prepare` does it in this order, once.
 """
 
 import dataclasses
+import os
+import pathlib
 import zlib
+from collections.abc import Iterable
+from collections.abc import Mapping
 
+import keras
 import numpy as np
 
 from keras_selfattn import sides
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.data.checked_texts import CheckedTexts
 from keras_selfattn.data.induced_vectors import induce_word_vectors
+from keras_selfattn.data.shards import ShardedDataset
 from keras_selfattn.data.word_vectors import load_word_vectors
 from keras_selfattn.models import get_preset
 from keras_selfattn.models.loading import CLASSES
@@ -36,12 +42,12 @@ class PreparedTexts:
     """
 
     preprocessor: TextPreprocessor
-    train_data: EncodedDataset
+    train_data: EncodedDataset | ShardedDataset
     dev_data: EncodedDataset
     vectors: tuple | None
     arguments: dict
 
-    def checksums(self):
+    def checksums(self) -> dict[str, int]:
         """Numbers that differ for other texts, by their names in a checkpoint.
 
         The first checkpoints had that of the lengths and labels alone.
@@ -53,7 +59,7 @@ class PreparedTexts:
         texts = texts_checksum(self.preprocessor, *datasets)
         return {"data": lengths, "texts": texts}
 
-    def hand_to(self, model, record):
+    def hand_to(self, model: keras.Model, record: Mapping) -> None:
         """Give a model what is saved with it.
 
         Args:
@@ -70,15 +76,15 @@ class PreparedTexts:
 
 
 def prepare(
-    preset,
-    train_texts,
-    dev_texts,
-    training,
-    overrides,
-    vectors=None,
-    folder=None,
-    start=None,
-):
+    preset: str,
+    train_texts: Iterable,
+    dev_texts: Iterable,
+    training: Mapping,
+    overrides: Mapping,
+    vectors: str | os.PathLike | None = None,
+    folder: pathlib.Path | None = None,
+    start: keras.Model | None = None,
+) -> PreparedTexts:
     """Make labeled texts into what a preset's model learns from.
 
     The training texts are read twice, the dev texts once.
@@ -128,12 +134,17 @@ def prepare(
     )
     check_data(preset, train_data, dev_data)
     sizes["num_classes"] = len(train_data.label_names)
-    if start is None and training["induce_vectors"]:
+    if found is not None and training["induce_vectors"]:
         found = induce_vectors(train_data, preprocessor, *found)
     return PreparedTexts(preprocessor, train_data, dev_data, found, sizes)
 
 
-def model_sizes(preprocessor, found, overrides, vectors):
+def model_sizes(
+    preprocessor: TextPreprocessor,
+    found: tuple | None,
+    overrides: Mapping,
+    vectors: str | os.PathLike | None,
+) -> dict[str, int]:
     """The model's arguments that follow from words and vectors.
 
     Args:
@@ -157,7 +168,12 @@ def model_sizes(preprocessor, found, overrides, vectors):
     return sizes
 
 
-def make_preprocessor(texts, training, vectors, model):
+def make_preprocessor(
+    texts: Iterable,
+    training: Mapping,
+    vectors: str | os.PathLike | None,
+    model: Mapping,
+) -> tuple[TextPreprocessor, tuple | None]:
     """The tokenizer with the vocabulary of the training texts.
 
     The vocabulary holds the words that occur `min_count` times and, where
@@ -177,7 +193,12 @@ def make_preprocessor(texts, training, vectors, model):
     return preprocessor_of(counts, training, vectors, model)
 
 
-def preprocessor_of(counts, training, vectors, model):
+def preprocessor_of(
+    counts: Mapping[str, int],
+    training: Mapping,
+    vectors: str | os.PathLike | None,
+    model: Mapping,
+) -> tuple[TextPreprocessor, tuple | None]:
     """What `make_preprocessor` gives, of the words of the texts.
 
     Args:
@@ -237,7 +258,12 @@ def _frequent(counts, min_count):
     return [word for word, count in counts.items() if count >= least]
 
 
-def induce_vectors(data, preprocessor, vectors, found):
+def induce_vectors(
+    data: EncodedDataset | ShardedDataset,
+    preprocessor: TextPreprocessor,
+    vectors: np.ndarray,
+    found: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     """The pair that `make_preprocessor` gives, with a vector for each word.
 
     Args:
@@ -262,7 +288,11 @@ def _last_rows(array, rows, size):
     return result
 
 
-def check_data(preset, train_data, dev_data):
+def check_data(
+    preset: str,
+    train_data: EncodedDataset | ShardedDataset,
+    dev_data: EncodedDataset,
+) -> None:
     """`ValueError` where a preset's model can't learn from the texts.
 
     Args:
@@ -285,7 +315,10 @@ def check_data(preset, train_data, dev_data):
             )
 
 
-def texts_checksum(preprocessor, *datasets):
+def texts_checksum(
+    preprocessor: TextPreprocessor | None,
+    *datasets: EncodedDataset | ShardedDataset,
+) -> int:
     """A number that differs for other texts, labels or ids of words.
 
     Args:

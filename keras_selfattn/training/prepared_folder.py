@@ -1,7 +1,9 @@
 """What `prepare_shards` has made, as what a model learns from."""
 
 import json
+import os
 import pathlib
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -45,7 +47,7 @@ class PreparedFolder:
         ValueError: if the folder has no such thing.
     """
 
-    def __init__(self, folder, verify=True):
+    def __init__(self, folder: str | os.PathLike, verify: bool = True) -> None:
         self.folder = pathlib.Path(folder)
         self._verify = verify
         path = self.folder / MANIFEST_FILE
@@ -57,7 +59,13 @@ class PreparedFolder:
         self._manifest = read_json(path)
         self.preset = self._manifest["settings"]["preset"]
 
-    def texts(self, preset, training, overrides, vectors=None):
+    def texts(
+        self,
+        preset: str,
+        training: Mapping,
+        overrides: Mapping,
+        vectors: str | os.PathLike | None = None,
+    ) -> PreparedTexts:
         """The `PreparedTexts`, for a preset's model that takes these ids.
 
         Args:
@@ -94,7 +102,7 @@ class PreparedFolder:
         check_data(preset, train_data, dev_data)
         sizes = model_sizes(preprocessor, found, overrides, vectors)
         sizes["num_classes"] = len(labels)
-        if training.get("induce_vectors"):
+        if found is not None and training.get("induce_vectors"):
             found = induce_vectors(train_data, preprocessor, *found)
         return PreparedTexts(preprocessor, train_data, dev_data, found, sizes)
 

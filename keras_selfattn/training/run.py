@@ -4,8 +4,11 @@ import contextlib
 import csv
 import io
 import json
+import os
 import pathlib
 import zlib
+from collections.abc import Iterator
+from collections.abc import Mapping
 
 import keras
 import numpy as np
@@ -67,7 +70,13 @@ class Run:
             that has finished without keeping its checkpoint and is to go on.
     """
 
-    def __init__(self, folder, settings, resume=False, verify=True):
+    def __init__(
+        self,
+        folder: str | os.PathLike,
+        settings: dict,
+        resume: bool = False,
+        verify: bool = True,
+    ) -> None:
         self.folder = pathlib.Path(folder)
         self.history = []
         self.settings = settings
@@ -92,18 +101,18 @@ class Run:
         else:
             check_new(self.folder, "run", DATA_FOLDER)
 
-    def start(self):
+    def start(self) -> None:
         """Make the folder; called once all inputs are known to be good."""
         self.folder.mkdir(parents=True, exist_ok=True)
         # They are of a run that has ended.
         (self.folder / CHECKSUMS_FILE).unlink(missing_ok=True)
         write_settings(self.folder / SETTINGS_FILE, self.settings)
 
-    def is_over(self):
+    def is_over(self) -> bool:
         """Whether the run has had its epochs, or lost its patience."""
         return is_over(self.history, self._training)
 
-    def drop_checkpoint(self):
+    def drop_checkpoint(self) -> None:
         """Remove what a finished run would need to go on with more epochs."""
         remove_folder(self.folder / CHECKPOINT_FOLDER)
 
@@ -116,7 +125,7 @@ class Run:
             )
 
     @contextlib.contextmanager
-    def data_folder(self):
+    def data_folder(self) -> Iterator[pathlib.Path]:
         """A folder for the encoded texts, which goes when the run ends.
 
         What a killed run has left is never used again.
@@ -130,7 +139,7 @@ class Run:
             data.mkdir(parents=True)
             yield data
 
-    def restore(self, model, checksums):
+    def restore(self, model: keras.Model, checksums: Mapping[str, int]) -> None:
         """Give a compiled model the state after the last finished epoch.
 
         Args:
@@ -183,7 +192,7 @@ class Run:
                 f"{' '.join(str(error).split())}"
             ) from error
 
-    def check_finite(self, loss, place):
+    def check_finite(self, loss: float, place: str) -> None:
         """`FloatingPointError` where a loss is not finite.
 
         Args:
@@ -200,7 +209,7 @@ class Run:
             )
         raise FloatingPointError(f"The loss is {float(loss)} {place}; {kept}")
 
-    def keep(self, model, logs):
+    def keep(self, model: keras.Model, logs: Mapping) -> None:
         """Write what is to be kept at the end of an epoch."""
         logs = {name: float(value) for name, value in logs.items()}
         epoch = len(self.history) + 1
@@ -251,7 +260,7 @@ def write_run_checksums(folder):
     write_checksums(folder, (SETTINGS_FILE, HISTORY_FILE))
 
 
-def write_history(folder, history):
+def write_history(folder: pathlib.Path, history: list[dict]) -> None:
     """Write the logs of epochs, a list of dictionaries, to a run's folder."""
     text = io.StringIO()
     writer = csv.DictWriter(text, list(history[0]), lineterminator="\n")

@@ -1,7 +1,10 @@
 """What the folder of a run may hold when the run begins, without Keras."""
 
 import json
+import os
 import pathlib
+from collections.abc import Mapping
+from collections.abc import Sequence
 
 from keras_selfattn.files import read_json
 from keras_selfattn.files import write_text
@@ -13,12 +16,12 @@ DATA_FOLDER = "data"
 MANIFEST_FILE = "manifest.json"
 
 
-def is_prepared(path):
+def is_prepared(path: str | os.PathLike) -> bool:
     """Whether a path is that of a folder that `prepare_shards` has made."""
     return pathlib.Path(path, MANIFEST_FILE).is_file()
 
 
-def check_new(folder, kind, left):
+def check_new(folder: pathlib.Path, kind: str, left: str) -> None:
     """`ValueError` unless a folder is new, or empty.
 
     Args:
@@ -37,7 +40,12 @@ def check_new(folder, kind, left):
         )
 
 
-def check_settings(path, settings, kind, changeable=()):
+def check_settings(
+    path: pathlib.Path,
+    settings: Mapping,
+    kind: str,
+    changeable: Sequence[str] = (),
+) -> None:
     """`ValueError` unless a file holds the settings to go on with.
 
     Args:
@@ -67,6 +75,6 @@ def check_settings(path, settings, kind, changeable=()):
         )
 
 
-def write_settings(path, settings):
+def write_settings(path: str | os.PathLike, settings: Mapping) -> None:
     """Write a file that `check_settings` reads."""
     write_text(path, json.dumps(settings, indent=2) + "\n")

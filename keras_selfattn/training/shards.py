@@ -14,6 +14,10 @@ import multiprocessing
 import os
 import pathlib
 import zlib
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -53,17 +57,17 @@ _DEV = "dev"
 
 
 def prepare_shards(
-    preset,
-    train_texts,
-    dev_texts,
-    folder,
-    vectors=None,
-    resume=False,
-    model_overrides=None,
-    training_overrides=None,
-    processes=None,
-    shard_rows=_SHARD_ROWS,
-):
+    preset: str,
+    train_texts: Sequence[Iterable],
+    dev_texts: Iterable,
+    folder: str | os.PathLike,
+    vectors: str | os.PathLike | None = None,
+    resume: bool = False,
+    model_overrides: Mapping | None = None,
+    training_overrides: Mapping | None = None,
+    processes: int | None = None,
+    shard_rows: int = _SHARD_ROWS,
+) -> dict[str, Any]:
     """Make texts of many files into ids in a folder, which `train` takes.
 
     Each file is read twice: for its words and labels, and for its ids. Files

@@ -4,6 +4,12 @@ import dataclasses
 import math
 import textwrap
 import typing
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+from typing import Any
+
+if TYPE_CHECKING:
+    from keras_selfattn.models.presets import Preset
 
 
 class Range(typing.NamedTuple):
@@ -255,7 +261,7 @@ DEFAULTS = {
 }
 
 
-def describe_values():
+def describe_values() -> str:
     """All training values as text, with what they may be and their defaults."""
     column = max(map(len, BY_NAME)) + 4
     lines = []
@@ -272,7 +278,7 @@ def describe_values():
     return "\n".join(lines)
 
 
-def training_values(preset, overrides):
+def training_values(preset: "Preset", overrides: Mapping) -> dict[str, Any]:
     """A preset's training values with others in their place.
 
     With another optimizer, the arguments that only the preset's takes go, and
@@ -311,7 +317,7 @@ def training_values(preset, overrides):
     return values
 
 
-def check_training_values(values):
+def check_training_values(values: Mapping) -> None:
     """`ValueError` where a training value is not as expected.
 
     Args:
@@ -321,7 +327,7 @@ def check_training_values(values):
         BY_NAME[name].check(value)
 
 
-def value_names(optimizer):
+def value_names(optimizer: str) -> set[str]:
     """The names of the training values that there are with an optimizer."""
     from keras_selfattn import optimizers
 
@@ -333,6 +339,6 @@ def value_names(optimizer):
     }
 
 
-def is_training_value(name):
+def is_training_value(name: str) -> bool:
     """Whether a name is that of a training value of any optimizer."""
     return name in BY_NAME

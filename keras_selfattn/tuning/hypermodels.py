@@ -1,6 +1,9 @@
 """The classifiers as KerasTuner's hypermodels."""
 
 import contextlib
+from collections.abc import Iterable
+from collections.abc import Sequence
+from typing import Any
 
 import keras
 import keras_tuner
@@ -12,26 +15,27 @@ from keras_selfattn.backends import memory
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.models.arguments import applying
 from keras_selfattn.models.loading import CLASSES
+from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text.columns import are_texts
 from keras_selfattn.tuning.choices import find_choices
 
 
 class _ClassifierHyperModel(keras_tuner.HyperModel):
-    class_name = None
+    class_name: str
 
     def __init__(
         self,
-        preset,
-        vocabulary_size=None,
-        num_classes=None,
-        seed=0,
-        vectors=None,
-        patience=3,
-        papers_space=True,
-        preprocessor=None,
-        labels=None,
-        **arguments,
-    ):
+        preset: str,
+        vocabulary_size: int | None = None,
+        num_classes: int | None = None,
+        seed: int = 0,
+        vectors: tuple | None = None,
+        patience: int | None = 3,
+        papers_space: bool = True,
+        preprocessor: TextPreprocessor | None = None,
+        labels: Sequence | None = None,
+        **arguments: Any,
+    ) -> None:
         super().__init__(name=preset)
         values = models.get_preset(preset)
         if values.class_name != self.class_name:
@@ -39,7 +43,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
                 f"{type(self).__name__} takes a preset of {self.class_name}. "
                 f"Received: {preset!r}, a preset of {values.class_name}"
             )
-        self._follows = {
+        self._follows: dict[str, Any] = {
             "vocabulary_size": vocabulary_size,
             "num_classes": num_classes,
             "preprocessor": preprocessor,
@@ -62,7 +66,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             )
         self.choices = find_choices(values, arguments, papers_space)
 
-    def settings(self, hp):
+    def settings(self, hp: keras_tuner.HyperParameters) -> dict[str, dict]:
         """All values of a trial, as `settings.json` of a run holds them.
 
         Args:
@@ -89,7 +93,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             "training": training.training_values(self._preset, values),
         }
 
-    def build(self, hp):
+    def build(self, hp: keras_tuner.HyperParameters) -> keras.Model:
         """Build and compile the model of a trial."""
         settings = self.settings(hp)
         with _out_of_memory_fails_alone():
@@ -107,15 +111,15 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
 
     def fit(
         self,
-        hp,
-        model,
-        x,
-        y=None,
-        validation_data=None,
-        callbacks=(),
-        epochs=None,
-        **kwargs,
-    ):
+        hp: keras_tuner.HyperParameters,
+        model: keras.Model,
+        x: Any,
+        y: Any = None,
+        validation_data: Any = None,
+        callbacks: Iterable = (),
+        epochs: int | None = None,
+        **kwargs: Any,
+    ) -> Any:
         """Fit the model of a trial, with the batch size of the trial.
 
         Args:
@@ -197,11 +201,11 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             )
         return history
 
-    def first_settings(self):
+    def first_settings(self) -> dict[str, dict]:
         """The `settings` of the first trial."""
         return self.settings(keras_tuner.HyperParameters())
 
-    def first_values(self):
+    def first_values(self) -> dict[str, Any]:
         """The values of KerasTuner's hyperparameters in the first trial."""
         hp = keras_tuner.HyperParameters()
         self.settings(hp)

@@ -7,6 +7,8 @@ import logging
 import os
 import pathlib
 import sys
+from collections.abc import Iterable
+from typing import Any
 
 import keras_tuner
 
@@ -37,20 +39,20 @@ _DEFAULT_TRIALS = 20
 
 
 def search(
-    preset,
-    train_texts,
-    dev_texts,
-    folder,
-    tuner="random",
-    trials=None,
-    minutes=None,
-    epochs=None,
-    vectors=None,
-    seed=0,
-    arguments=None,
-    papers_space=True,
-    resume=False,
-):
+    preset: str,
+    train_texts: Iterable,
+    dev_texts: Iterable,
+    folder: str | os.PathLike,
+    tuner: str = "random",
+    trials: int | None = None,
+    minutes: float | None = None,
+    epochs: int | None = None,
+    vectors: str | os.PathLike | None = None,
+    seed: int = 0,
+    arguments: dict | None = None,
+    papers_space: bool = True,
+    resume: bool = False,
+) -> Any:
     """Search a preset's arguments on labeled texts, and keep the best model.
 
     The first trial has the preset's own values. The folder becomes that of a

@@ -5,6 +5,7 @@ import inspect
 import os
 import threading
 import time
+from typing import Any
 
 import keras_tuner
 
@@ -28,18 +29,18 @@ def role():
 class _Tuner:
     """What the tuners add to those of KerasTuner."""
 
-    oracle_class = None
+    oracle_class: Any = None
     # Gets the events of the trials; see `keras_selfattn.tuning.progress`.
     listener = None
 
     def __init__(
         self,
-        hypermodel,
-        objective="val_accuracy",
-        max_trials=10,
-        minutes=None,
-        **kwargs,
-    ):
+        hypermodel: Any,
+        objective: Any = "val_accuracy",
+        max_trials: int | None = 10,
+        minutes: float | None = None,
+        **kwargs: Any,
+    ) -> None:
         if minutes is not None and minutes <= 0:
             raise ValueError(
                 "`minutes` must be a positive number or None. "

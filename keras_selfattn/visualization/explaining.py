@@ -1,6 +1,11 @@
 """A classifier's explanations for a stream of texts."""
 
 import itertools
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import Any
+
+import keras
 
 from keras_selfattn import heads
 from keras_selfattn import validation
@@ -17,7 +22,13 @@ from keras_selfattn.visualization.sentence import Sentence
 
 
 @accepts_gold("labels")
-def explain(model, texts, labels=None, batch_size=32, effects=None):
+def explain(
+    model: keras.Model,
+    texts: Any,
+    labels: Iterable | None = None,
+    batch_size: int = 32,
+    effects: str | None = None,
+) -> Iterator[Explanation | PairExplanation]:
     """Explain a classifier's answers to texts, a batch at a time.
 
     Attention says where a model looked. What decided is another question,

@@ -1,6 +1,7 @@
 """What a classifier said of a text or a pair, and where it looked."""
 
 import dataclasses
+from collections.abc import Iterator
 
 from keras_selfattn.visualization.prediction import Prediction
 from keras_selfattn.visualization.prediction import accepts_gold
@@ -61,7 +62,7 @@ class Explanation(Prediction, Sentence):
         Sentence.__post_init__(self)
         Prediction.__post_init__(self)
 
-    def sides(self):
+    def sides(self) -> dict[str, Sentence]:
         """Dictionary of the sentences by name."""
         return {"": self}
 
@@ -118,11 +119,11 @@ class PairExplanation(Prediction, _Pair):
             )
 
     @property
-    def text(self):
+    def text(self) -> tuple[str, str]:
         """The two texts."""
         return self.premise.text, self.hypothesis.text
 
-    def sides(self):
+    def sides(self) -> dict[str, Sentence]:
         """Dictionary of the sentences by name."""
         return {"premise": self.premise, "hypothesis": self.hypothesis}
 
@@ -172,7 +173,7 @@ class AlignmentExplanation(PairExplanation):
                     f"Received: {len(side.scores)}"
                 )
 
-    def matrices(self):
+    def matrices(self) -> Iterator[tuple]:
         """Yield each table of weights as `(title, looking, looked, weights)`.
 
         `weights` has a row for each word of the sentence that looks and a

@@ -2,6 +2,7 @@
 
 import io
 import textwrap
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import matplotlib
@@ -46,7 +47,7 @@ class Map(NamedTuple):
     title: str
     words: list
     weights: np.ndarray
-    names: list = ()
+    names: Sequence = ()
     has_overall: bool = False
     shows_words: bool = True
     row_height: float = 0.22

@@ -4,8 +4,10 @@ import base64
 import hashlib
 import importlib.resources
 import itertools
+import os
 import pathlib
 import string
+from collections.abc import Iterable
 
 from keras_selfattn.controls import clean
 from keras_selfattn.files import replaced_file
@@ -24,7 +26,11 @@ SCRIPTS = (
 )
 
 
-def write_html(explanations, path, title="What the model looked at"):
+def write_html(
+    explanations: Iterable,
+    path: str | os.PathLike,
+    title: str = "What the model looked at",
+) -> pathlib.Path:
     """Write one HTML page of explanations that needs no other file.
 
     The page shows the texts without JavaScript too, and is written one

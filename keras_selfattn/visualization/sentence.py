@@ -3,6 +3,7 @@
 import dataclasses
 import functools
 import unicodedata
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -74,37 +75,37 @@ class Sentence:
             self.unread_words = len(self.unread.split())
 
     @property
-    def overall(self):
+    def overall(self) -> np.ndarray:
         """Weights `(n,)`: the mean over the heads, as shares of 1."""
         total = self.scores.sum(axis=0)
         return total / (total.sum() or 1.0)
 
     @property
-    def head_overlap(self):
+    def head_overlap(self) -> np.ndarray:
         """For each head `(heads,)`, `keras_selfattn.heads.overlap`."""
         return heads.overlap(self.scores)
 
     @property
-    def head_penalty(self):
+    def head_penalty(self) -> np.ndarray:
         """For each head `(heads,)`, `keras_selfattn.heads.penalty`."""
         return heads.penalty(self.scores)
 
     @property
-    def overlap(self):
+    def overlap(self) -> float:
         """The mean overlap of all pairs of heads, from 0 to 1."""
         return float(self.head_overlap.mean())
 
     @property
-    def redundancy(self):
+    def redundancy(self) -> float:
         """The older name of `overlap`."""
         return self.overlap
 
     @property
-    def penalty(self):
+    def penalty(self) -> float:
         """‖A Aᵀ − I‖²_F of the scores A (equation 8 of Lin et al.)."""
         return float(self.head_penalty.sum())
 
-    def head_order(self):
+    def head_order(self) -> list[int]:
         """The heads' numbers from 0, those that differ most first.
 
         The most peaked head is the first. Each next one is the head that is
@@ -122,25 +123,25 @@ class Sentence:
         return order
 
     @functools.cached_property
-    def aligned(self):
+    def aligned(self) -> tuple:
         """The text to show and each token's `(start, end)` in it."""
         return alignment.align(self.text, self.tokens)
 
     @property
-    def unread(self):
+    def unread(self) -> str:
         """The end of the shown text that the model did not read."""
         shown, spans = self.aligned
         return shown[spans[-1][1] :].strip()
 
     @property
-    def unread_note(self):
+    def unread_note(self) -> str:
         """How many words were not read, in words; `""` if all were."""
         if not self.unread_words:
             return ""
         words = "word" if self.unread_words == 1 else "words"
         return f"{self.unread_words:,} {words} not read"
 
-    def pieces(self):
+    def pieces(self) -> Iterator[tuple[str, str]]:
         """Yield each word of the shown text after the gap before it."""
         shown, spans = self.aligned
         position = 0
@@ -149,7 +150,7 @@ class Sentence:
             position = end
 
     @property
-    def direction(self):
+    def direction(self) -> str:
         """The direction of the script: `"ltr"`, `"rtl"` or `"auto"`.
 
         The NULL token that a model may put before a text doesn't count.
@@ -162,11 +163,11 @@ class Sentence:
         return "auto"
 
     @property
-    def words(self):
+    def words(self) -> list[str]:
         """The words as the shown text writes them."""
         return [word for _, word in self.pieces()]
 
-    def feature_groups(self, count):
+    def feature_groups(self, count: int) -> np.ndarray:
         """The features in few groups, for a picture of each head.
 
         The order of features means nothing. So those of a head are ordered

@@ -4,6 +4,7 @@ import json
 import pathlib
 import shutil
 import tempfile
+from typing import Any
 
 from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.checksums import check_checksums
@@ -19,7 +20,7 @@ from keras_selfattn.zoo.shipped import ABOUT_FILE
 _FENCE = "---\n"
 
 
-def push_to_hub(model, name, private=None):
+def push_to_hub(model: Any, name: str, private: bool | None = None) -> str:
     """Upload a model to the Hugging Face Hub.
 
     What goes there is the folder that `save_to_preset` writes, the card that

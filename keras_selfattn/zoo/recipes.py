@@ -52,12 +52,12 @@ def _read():
 RECIPES = dict(_read())
 
 
-def list_recipes():
+def list_recipes() -> list[str]:
     """The names of the recipes."""
     return list(RECIPES)
 
 
-def get_recipe(name):
+def get_recipe(name: str) -> Recipe:
     """The recipe of a name, or `ValueError` where there is none."""
     if name not in RECIPES:
         raise ValueError(

@@ -32,12 +32,12 @@ class ShippedModel:
     milliseconds: float
 
     @property
-    def accuracy(self):
+    def accuracy(self) -> float:
         """The share of right answers on the first dev set."""
         return next(iter(self.dev.values()))["accuracy"]
 
 
-def list_shipped():
+def list_shipped() -> list[str]:
     """The names of the trained models that ship.
 
     Example:
@@ -53,7 +53,7 @@ def find_shipped(name):
     return _MODELS / name if name in list_shipped() else None
 
 
-def get_shipped(name):
+def get_shipped(name: str) -> ShippedModel:
     """What is known of a trained model that ships.
 
     Args:

@@ -1,0 +1,36 @@
+# Written by `python -m docs.write_stubs`.
+from keras_selfattn import backends as backends
+from keras_selfattn import callbacks as callbacks
+from keras_selfattn import checksums as checksums
+from keras_selfattn import cli as cli
+from keras_selfattn import controls as controls
+from keras_selfattn import data as data
+from keras_selfattn import effects as effects
+from keras_selfattn import encoding as encoding
+from keras_selfattn import evaluation as evaluation
+from keras_selfattn import faithfulness as faithfulness
+from keras_selfattn import files as files
+from keras_selfattn import first_use as first_use
+from keras_selfattn import heads as heads
+from keras_selfattn import labels as labels
+from keras_selfattn import layers as layers
+from keras_selfattn import leftovers as leftovers
+from keras_selfattn import locks as locks
+from keras_selfattn import model_card as model_card
+from keras_selfattn import models as models
+from keras_selfattn import optimizers as optimizers
+from keras_selfattn import private_names as private_names
+from keras_selfattn import regularizers as regularizers
+from keras_selfattn import reproduction as reproduction
+from keras_selfattn import serving as serving
+from keras_selfattn import sides as sides
+from keras_selfattn import streams as streams
+from keras_selfattn import text as text
+from keras_selfattn import training as training
+from keras_selfattn import tuning as tuning
+from keras_selfattn import validation as validation
+from keras_selfattn import visualization as visualization
+from keras_selfattn import wrappers as wrappers
+from keras_selfattn import zoo as zoo
+
+__version__: str

@@ -1,0 +1,14 @@
+# Written by `python -m docs.write_stubs`.
+from keras_selfattn.zoo import folders as folders
+from keras_selfattn.zoo import hub as hub
+from keras_selfattn.zoo import publishing as publishing
+from keras_selfattn.zoo import recipes as recipes
+from keras_selfattn.zoo import shipped as shipped
+from keras_selfattn.zoo.publishing import push_to_hub as push_to_hub
+from keras_selfattn.zoo.recipes import RECIPES as RECIPES
+from keras_selfattn.zoo.recipes import Recipe as Recipe
+from keras_selfattn.zoo.recipes import get_recipe as get_recipe
+from keras_selfattn.zoo.recipes import list_recipes as list_recipes
+from keras_selfattn.zoo.shipped import ShippedModel as ShippedModel
+from keras_selfattn.zoo.shipped import get_shipped as get_shipped
+from keras_selfattn.zoo.shipped import list_shipped as list_shipped
