@@ -96,7 +96,9 @@ class EncodedDataset:
                 returns a dict of right-padded integer tensors: `"token_ids"`
                 `(B, n)`, and `"char_ids"` `(B, n, c)` where wanted. For pairs
                 the features get the prefixes `premise_` and `hypothesis_`.
-                It is called in several threads.
+                It is called in several threads. The ids of a
+                `TextPreprocessor` are those that it gives, found faster; a
+                `RememberedIds` keeps them for the next corpus.
             labels: List of all labels, which fixes their ids; or `None` to
                 collect them: sorted, by value where all are numbers. A
                 label is known by its value or by its text.

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from keras_selfattn.data.remembered_ids import RememberedIds
 from keras_selfattn.labels import Finder
 from keras_selfattn.labels import in_order
 from keras_selfattn.labels import plain
@@ -10,6 +11,7 @@ from keras_selfattn.labels import unknown
 from keras_selfattn.sides import sentences
 from keras_selfattn.streams import chunks
 from keras_selfattn.streams import map_ahead
+from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import string_tensor
 
 _CHUNK_ROWS = 1024
@@ -31,6 +33,8 @@ def encode(records, preprocessor, sides, labels, store):
     find = Finder(known or ())
     lengths = {side: [] for side in sides}
     ids = []
+    if type(preprocessor) is TextPreprocessor:
+        preprocessor = RememberedIds(preprocessor)
 
     def label_id(row, label):
         if known is None:
@@ -82,15 +86,24 @@ def _check_row(row, text, sides):
 
 def _flat_ids(preprocessor, texts):
     """The numbers of tokens, and the features without padding."""
+    if not isinstance(preprocessor, RememberedIds):
+        lengths, features = _without_padding(preprocessor, texts)
+    else:
+        lengths, features = preprocessor(texts)
+        preprocessor = preprocessor.preprocessor
+    return lengths, {
+        name: flat.astype(_smallest_type(preprocessor, name))
+        for name, flat in features.items()
+    }
+
+
+def _without_padding(preprocessor, texts):
     features = {
         name: np.asarray(padded)
         for name, padded in preprocessor(string_tensor(texts)).items()
     }
     kept = features["token_ids"] != 0
-    flat = {
-        name: padded[kept].astype(_smallest_type(preprocessor, name))
-        for name, padded in features.items()
-    }
+    flat = {name: padded[kept] for name, padded in features.items()}
     return kept.sum(axis=1, dtype="int64"), flat
 
 

@@ -138,10 +138,10 @@ class TextPreprocessor(keras.layers.Layer):
     def call(self, texts: Any) -> dict:
         self._check_vocabulary()
         tokens = self.tokenize(texts)
-        features = {"token_ids": self._token_ids(tokens)}
-        if self.characters is not None:
-            features["char_ids"] = self._char_ids(tokens)
-        return features
+        return {
+            name: tokens.with_values(ids).to_tensor()
+            for name, ids in self._ids(tokens.values).items()
+        }
 
     # Without this Keras would trace `call`, for which a layer that is being
     # loaded has no vocabulary yet.
@@ -174,6 +174,30 @@ class TextPreprocessor(keras.layers.Layer):
             tf.fill([tokens.nrows()], NULL), 1
         )
         return tf.concat([null, tokens], axis=1)
+
+    def ids_of_pieces(
+        self, pieces: Sequence[str]
+    ) -> tuple[tf.Tensor, dict[str, tf.Tensor]]:
+        """The ids of pieces of texts, without `"[NULL]"`, limit or padding.
+
+        Args:
+            pieces: List of strings that
+                `keras_selfattn.text.pieces.pieces_of` gives.
+
+        Returns:
+            Tuple of the number of tokens of each piece, int64 `(p,)`, and a
+            dictionary of int32 tensors: `token_ids`, `(tokens,)`, and with
+            `characters` also `char_ids`, `(tokens, max_characters)`.
+
+        Example:
+
+        >>> lengths, ids = TextPreprocessor(["a", "."]).ids_of_pieces(["a."])
+        >>> lengths.numpy().tolist(), ids["token_ids"].numpy().tolist()
+        ([2], [2, 3])
+        """
+        self._check_vocabulary()
+        tokens = self._tokenizer.of_pieces(pieces)
+        return tokens.row_lengths(), self._ids(tokens.values)
 
     def count_unread(self, texts: Sequence[str]) -> np.ndarray:
         """How many tokens of each text lie beyond `max_tokens`.
@@ -407,8 +431,14 @@ class TextPreprocessor(keras.layers.Layer):
                 default_value=1,
             )
 
-    def _token_ids(self, tokens):
-        words = tokens.values
+    def _ids(self, words):
+        """The ids of words `(w,)`, without texts or padding."""
+        features = {"token_ids": self._token_ids(words)}
+        if self.characters is not None:
+            features["char_ids"] = self._char_ids(words)
+        return features
+
+    def _token_ids(self, words):
         index = tf.cast(self._table.lookup(words), tf.int32)
         bucket = 0
         if self.num_oov_indices > 1:
@@ -416,11 +446,10 @@ class TextPreprocessor(keras.layers.Layer):
                 tf.strings.to_hash_bucket_fast(words, self.num_oov_indices),
                 tf.int32,
             )
-        ids = tf.where(index < 0, 1 + bucket, index + 1 + self.num_oov_indices)
-        return tokens.with_values(ids).to_tensor()
+        return tf.where(index < 0, 1 + bucket, index + 1 + self.num_oov_indices)
 
-    def _char_ids(self, tokens):
-        codes = tf.strings.unicode_decode(tokens.values, "UTF-8")
+    def _char_ids(self, words):
+        codes = tf.strings.unicode_decode(words, "UTF-8")
         codes = codes[:, : self.max_characters]
         ids = codes.with_values(
             tf.cast(
@@ -428,5 +457,4 @@ class TextPreprocessor(keras.layers.Layer):
                 tf.int32,
             )
         )
-        ids = ids.to_tensor(shape=[None, self.max_characters])
-        return tokens.with_values(ids).to_tensor()
+        return ids.to_tensor(shape=[None, self.max_characters])

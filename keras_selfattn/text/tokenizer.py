@@ -1,11 +1,13 @@
 """The tokenizer, as TensorFlow ops: one graph for training and serving."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
 
 from keras_selfattn import validation
 from keras_selfattn.streams import several
+from keras_selfattn.text.pieces import LAST
 
 UNKNOWN = "[UNK]"
 
@@ -119,15 +121,33 @@ class PennTreebankTokenizer:
         texts = self.clean(string_tensor(texts))
         if max_tokens is not None:
             texts = _first_words(texts, max_tokens)
+        tokens = self._tokens(texts)
+        return tokens if max_tokens is None else tokens[:, :max_tokens]
+
+    def of_pieces(self, pieces: Sequence[str]) -> tf.RaggedTensor:
+        """The tokens of what `pieces_of` gives, each as it is in its text.
+
+        Args:
+            pieces: List of strings.
+
+        Returns:
+            `tf.RaggedTensor` of strings, `(len(pieces), None)`.
+        """
+        # To the rules a space is all that can be seen of the next word.
+        behind = ["" if piece.endswith(LAST) else " " for piece in pieces]
+        cleaned = self.clean(string_tensor(pieces))
+        behind = tf.constant(behind, tf.string, cleaned.shape)
+        return self._tokens(tf.strings.join([cleaned, behind]))
+
+    def _tokens(self, texts):
         for pattern, rewrite, _ in _RULES:
             texts = tf.strings.regex_replace(texts, pattern, rewrite)
         if self.lowercase:
             texts = tf.strings.lower(texts, encoding="utf-8")
         tokens = self.split(texts)
-        tokens = tokens.with_values(
+        return tokens.with_values(
             tf.where(tokens.values == _EMPTY_MARK, UNKNOWN, tokens.values)
         )
-        return tokens if max_tokens is None else tokens[:, :max_tokens]
 
     def clean(self, texts: Any) -> tf.Tensor:
         """Valid UTF-8 parted by spaces; a mark where there is no word."""

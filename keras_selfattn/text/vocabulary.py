@@ -12,9 +12,12 @@ from keras_selfattn.files import write_text
 from keras_selfattn.streams import chunks
 from keras_selfattn.streams import map_ahead
 from keras_selfattn.streams import several
+from keras_selfattn.text.pieces import Room
+from keras_selfattn.text.pieces import pieces_of
 from keras_selfattn.text.tokenizer import UNKNOWN
 from keras_selfattn.text.tokenizer import PennTreebankTokenizer
-from keras_selfattn.text.tokenizer import string_tensor
+
+_PIECES_AT_ONCE = 8192
 
 
 def build_vocabulary(
@@ -74,19 +77,17 @@ def count_words(
     texts = several(texts)
     tokenizer = PennTreebankTokenizer(lowercase)
 
-    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)])
-    def count(texts):
-        words, _, counts = tf.unique_with_counts(tokenizer(texts).values)
-        return words, counts
+    def count(counted):
+        pieces, counts = zip(*counted, strict=True)
+        tokens = tokenizer.of_pieces(pieces)
+        words, places = tf.unique(tokens.values)
+        counts = tf.repeat(tf.constant(counts, "int64"), tokens.row_lengths())
+        counts = tf.math.unsorted_segment_sum(counts, places, tf.size(words))
+        return words.numpy(), counts.numpy()
 
-    # Each call has a graph of its own, which TensorFlow would warn of.
-    count = count.get_concrete_function()
     totals = collections.Counter()
-    # Each distinct word of a chunk comes to Python once.
-    for words, counts in map_ahead(
-        lambda chunk: [part.numpy() for part in count(string_tensor(chunk))],
-        chunks(texts, 1024),
-    ):
+    # Each distinct word of some pieces comes to Python once.
+    for words, counts in map_ahead(count, _counted_pieces(texts)):
         for word, n in zip(words.tolist(), counts.tolist(), strict=True):
             totals[word.decode("utf-8")] += n
     # The stand-in for an empty text; as a word it can't come out of a text,
@@ -95,6 +96,18 @@ def count_words(
     words = sorted(totals)
     words.sort(key=totals.__getitem__, reverse=True)
     return {word: totals[word] for word in words}
+
+
+def _counted_pieces(texts):
+    """Lists of distinct pieces of texts, each with its count."""
+    counts, room = collections.Counter(), Room()
+    for some in chunks(texts, 1024):
+        for text in some:
+            counts.update(pieces_of(text))
+        if room.is_full(len(counts), some):
+            yield from chunks(counts.items(), _PIECES_AT_ONCE)
+            counts, room = collections.Counter(), Room()
+    yield from chunks(counts.items(), _PIECES_AT_ONCE)
 
 
 def most_frequent_characters(

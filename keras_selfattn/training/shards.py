@@ -26,6 +26,7 @@ from keras_selfattn import validation
 from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.checksums import write_checksums
 from keras_selfattn.data.batches import EncodedDataset
+from keras_selfattn.data.remembered_ids import RememberedIds
 from keras_selfattn.data.shards import load_shard
 from keras_selfattn.files import read_json
 from keras_selfattn.files import replaced_folder
@@ -228,7 +229,7 @@ def _count(folder, lowercase, number, texts):
 
 def _encode(folder, labels, name, texts, shard_rows=None):
     """Write the ids of a file as shards, and return what the manifest has."""
-    preprocessor = _preprocessor(str(folder / PREPROCESSOR_FOLDER))
+    remembered = _remembered(str(folder / PREPROCESSOR_FOLDER))
     rows = iter(texts)
     shards = []
     for number in itertools.count():
@@ -245,7 +246,7 @@ def _encode(folder, labels, name, texts, shard_rows=None):
         else:
             with replaced_folder(folder / shard) as beside:
                 EncodedDataset.from_texts(
-                    part, preprocessor, labels=labels, folder=beside
+                    part, remembered, labels=labels, folder=beside
                 )
                 write_checksums(beside)
         shards.append(_entry(folder, shard, labels))
@@ -264,8 +265,9 @@ def _entry(folder, shard, labels):
 
 
 @functools.lru_cache(maxsize=1)
-def _preprocessor(folder):
-    return TextPreprocessor.load(folder)
+def _remembered(folder):
+    # Of all shards that a process makes.
+    return RememberedIds(TextPreprocessor.load(folder))
 
 
 def _told(texts):

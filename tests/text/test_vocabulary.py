@@ -1,4 +1,6 @@
+import collections
 import itertools
+import random
 import string
 
 import numpy as np
@@ -7,10 +9,12 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from keras_selfattn.text import PennTreebankTokenizer
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import build_vocabulary
 from keras_selfattn.text import count_words
 from keras_selfattn.text import most_frequent_characters
+from keras_selfattn.text import pieces
 from tests.text.strategies import any_text
 
 
@@ -47,6 +51,31 @@ def test_counts_of_words():
     ]
     with pytest.raises(ValueError, match="iterable of them.*'a dog'"):
         count_words("a dog")
+
+
+@pytest.mark.parametrize("most", [2**18, 40])
+def test_counts_are_those_of_all_tokens(monkeypatch, most):
+    monkeypatch.setattr(pieces, "_MOST_PIECES", most)
+    rng = random.Random(0)
+    scraps = [
+        *"ab ... \n''",
+        "J.",
+        " don't ",
+        "\ud800",
+        "É",
+        "“",
+        " Mr. ",
+        "😀",
+    ]
+    texts = ["".join(rng.choices(scraps, k=12)) for _ in range(4000)]
+    for lowercase in (False, True):
+        tokens = PennTreebankTokenizer(lowercase)(texts).values.numpy()
+        expected = collections.Counter(tokens.tolist())
+        found = count_words(texts, lowercase)
+        assert {word.encode(): n for word, n in found.items()} == {
+            word: n for word, n in expected.items() if word != b"[UNK]"
+        }
+        assert list(found) == sorted(found, key=lambda w: (-found[w], w))
 
 
 def test_most_frequent_characters():
