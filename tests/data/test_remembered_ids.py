@@ -61,7 +61,7 @@ def test_ids_are_those_of_the_graph(kind):
     assert_same_ids(texts, remembered(texts), preprocessor)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(any_text, min_size=1, max_size=8), st.sampled_from(KINDS))
 def test_ids_of_any_texts_are_those_of_the_graph(texts, kind):
     preprocessor = TextPreprocessor(WORDS, **kind)
