@@ -22,7 +22,6 @@ from keras_selfattn.controls import one_line
 from keras_selfattn.data.fingerprint import fingerprint
 from keras_selfattn.files import read_json
 from keras_selfattn.files import write_text
-from keras_selfattn.locks import LOCK_FILE
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models import arguments
 from keras_selfattn.reproduction import significance
@@ -181,7 +180,10 @@ class _Runs:
         path = folder / SETTINGS_FILE
         if path.exists():
             training.check_settings(path, settings, "reproduction")
-        elif {path.name for path in folder.iterdir()} - {LOCK_FILE}:
+        # Runs without a figure were stopped before the first of them began.
+        elif not training.is_new(folder, RUNS_FOLDER) or any(
+            (folder / RUNS_FOLDER).rglob(RESULT_FILE)
+        ):
             raise ValueError(
                 "The folder must be new, or hold a reproduction to go on with. "
                 f"Received: {folder}, which holds something else"

@@ -41,6 +41,7 @@ __getattr__, __dir__ = at_first_use(
             "SETTINGS_FILE",
             "check_new",
             "check_settings",
+            "is_new",
             "is_prepared",
             "write_settings",
         ],

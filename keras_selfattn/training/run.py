@@ -17,6 +17,7 @@ from keras import ops
 from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.checksums import check_checksums
 from keras_selfattn.checksums import write_checksums
+from keras_selfattn.controls import one_line
 from keras_selfattn.files import disk_named
 from keras_selfattn.files import read_json
 from keras_selfattn.files import remove_folder
@@ -188,8 +189,7 @@ class Run:
         # NumPy has all kinds of errors for a damaged file.
         except Exception as error:
             raise ValueError(
-                f"{path} does not hold the state of the run: "
-                f"{' '.join(str(error).split())}"
+                f"{path} does not hold the state of the run: {one_line(error)}"
             ) from error
 
     def check_finite(self, loss: float, place: str) -> None:

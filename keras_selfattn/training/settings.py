@@ -6,6 +6,7 @@ import pathlib
 from collections.abc import Mapping
 from collections.abc import Sequence
 
+from keras_selfattn.files import UNFINISHED
 from keras_selfattn.files import read_json
 from keras_selfattn.files import write_text
 from keras_selfattn.locks import LOCK_FILE
@@ -30,14 +31,25 @@ def check_new(folder: pathlib.Path, kind: str, left: str) -> None:
         left: The name of all that it may hold, where a process was killed
             before it began with more.
     """
-    if folder.exists() and not (
-        folder.is_dir()
-        and {path.name for path in folder.iterdir()} <= {left, LOCK_FILE}
-    ):
+    if folder.exists() and not (folder.is_dir() and is_new(folder, left)):
         raise ValueError(
             f"The folder of a {kind} must be new. {folder} exists; "
             f"to go on with the {kind} in it, ask to resume"
         )
+
+
+def is_new(folder: pathlib.Path, left: str) -> bool:
+    """Whether a folder holds nothing but what a killed process leaves.
+
+    Args:
+        folder: `pathlib.Path` of the folder.
+        left: As in `check_new`.
+    """
+    return {
+        path.name
+        for path in folder.iterdir()
+        if not (path.name.startswith(".") and path.suffix == UNFINISHED)
+    } <= {left, LOCK_FILE}
 
 
 def check_settings(

@@ -11,8 +11,11 @@ from keras_selfattn import reproduction
 from keras_selfattn import training
 from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.data.generated_pairs import generate_pairs
+from keras_selfattn.files import UNFINISHED
+from keras_selfattn.locks import LOCK_FILE
 from keras_selfattn.reproduction import get_table
 from keras_selfattn.reproduction import reproduce
+from keras_selfattn.reproduction import running
 from keras_selfattn.training import epochs
 
 PAIRS = [
@@ -337,6 +340,23 @@ def test_a_folder_of_something_else(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(ValueError, match="holds something else"):
         classes(tmp_path)
+    # Figures without the settings that they were made with.
+    other = tmp_path / "other"
+    place = other / running.RUNS_FOLDER / "intra" / "seed-0"
+    place.mkdir(parents=True)
+    (place / running.RESULT_FILE).touch()
+    with pytest.raises(ValueError, match="holds something else"):
+        classes(other)
+
+
+def test_a_folder_of_one_that_was_killed_as_it_began(tmp_path):
+    place = tmp_path / running.RUNS_FOLDER / "intra" / "seed-0"
+    (place / training.DATA_FOLDER).mkdir(parents=True)
+    (place / LOCK_FILE).touch()
+    (tmp_path / LOCK_FILE).touch()
+    (tmp_path / f".{running.SETTINGS_FILE}.0a1b2c3d{UNFINISHED}").touch()
+    results = classes(tmp_path, seeds=1)
+    assert [*results.runs["intra"]] == [0] and not results.failures
 
 
 def test_a_figure_without_matplotlib(tmp_path, monkeypatch):
