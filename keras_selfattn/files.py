@@ -13,6 +13,7 @@ import shutil
 from collections.abc import Iterator
 from typing import Any
 
+from keras_selfattn.controls import one_line
 from keras_selfattn.leftovers import cleared
 from keras_selfattn.locks import LOCK_FILE
 from keras_selfattn.locks import held
@@ -140,7 +141,7 @@ def new_folder(folder: str | os.PathLike) -> Iterator[pathlib.Path]:
         except OSError as error:
             raise ValueError(
                 f"{above} must be a folder that can be written: "
-                f"{' '.join(str(error).split())}"
+                f"{one_line(error)}"
             ) from error
         stack.enter_context(disk_named(folder))
         stack.enter_context(cleared(remove_folder, written))

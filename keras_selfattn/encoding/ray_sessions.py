@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 
+from keras_selfattn.controls import one_line
 from keras_selfattn.files import remove_folder
 from keras_selfattn.first_use import import_extra
 from keras_selfattn.leftovers import cleared
@@ -123,8 +124,7 @@ def _on_a_cluster(ray, address):
             stack.enter_context(_begun(ray, address))
         except (OSError, RuntimeError, ValueError) as error:
             raise ValueError(
-                f"There is no Ray cluster at {address}: "
-                f"{' '.join(str(error).split())}"
+                f"There is no Ray cluster at {address}: {one_line(error)}"
             ) from error
         yield
 

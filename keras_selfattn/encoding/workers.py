@@ -8,6 +8,7 @@ yet.
 import collections
 import os
 
+from keras_selfattn.controls import one_line
 from keras_selfattn.encoding import ray_sessions
 from keras_selfattn.first_use import OF_COMMAND
 from keras_selfattn.first_use import without_unused
@@ -126,7 +127,7 @@ def _shared_out(ray, team, shards, progress):
             except ray.exceptions.RayError as error:
                 raise ChildProcessError(
                     f"The workers that encoded {member.shard.source} died "
-                    f"{_DEATHS + 1} times: {' '.join(str(error).split())}"
+                    f"{_DEATHS + 1} times: {one_line(error)}"
                 ) from error
             if not isinstance(result, ValueError):
                 progress.add(result["rows"] - member.known)

@@ -6,6 +6,7 @@ import inspect
 
 import keras
 
+from keras_selfattn.controls import one_line
 from keras_selfattn.models import arguments
 from keras_selfattn.models.memory import check_memory
 from keras_selfattn.models.sizes import with_sizes
@@ -55,7 +56,7 @@ def constructor(build):
             except TypeError as error:
                 raise ValueError(
                     f"{type(self).__name__} can't be built of its arguments: "
-                    f"{' '.join(str(error).split())}"
+                    f"{one_line(error)}"
                 ) from error
         for name, value in handed.items():
             if value is not None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from typing import Any
 
 from keras_selfattn.checksums import check_checksums
+from keras_selfattn.controls import one_line
 from keras_selfattn.files import read_json
 from keras_selfattn.models import arguments
 from keras_selfattn.models.classifier import PREPROCESSOR_FILE
@@ -161,7 +162,7 @@ def _from_folder(folder, verify):
     except Exception as error:
         raise ValueError(
             f"{path} is not the configuration of a saved model, or not of the "
-            f"files beside it: {' '.join(str(error).split())}"
+            f"files beside it: {one_line(error)}"
         ) from error
     load_weights(model, folder)
     model.training_record = saved["training"]

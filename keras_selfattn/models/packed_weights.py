@@ -10,6 +10,7 @@ import io
 import numpy as np
 from keras import ops
 
+from keras_selfattn.controls import one_line
 from keras_selfattn.files import write_bytes
 from keras_selfattn.layers import WordEmbedding
 
@@ -72,8 +73,7 @@ def load_packed(model, path):
     # What NumPy makes of a damaged file may be any error.
     except Exception as error:
         raise ValueError(
-            f"{path} does not hold the weights of the model: "
-            f"{' '.join(str(error).split())}"
+            f"{path} does not hold the weights of the model: {one_line(error)}"
         ) from error
 
 

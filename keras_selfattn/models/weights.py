@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 from keras import ops
 
+from keras_selfattn.controls import one_line
 from keras_selfattn.files import write_bytes
 from keras_selfattn.models.packed_weights import PACKED_FILE
 from keras_selfattn.models.packed_weights import load_packed
@@ -79,6 +80,5 @@ def _load_keras_weights(model, path):
     # HDF5 and Keras have all kinds of errors for a damaged file.
     except Exception as error:
         raise ValueError(
-            f"{path} does not hold the weights of the model: "
-            f"{' '.join(str(error).split())}"
+            f"{path} does not hold the weights of the model: {one_line(error)}"
         ) from error

@@ -12,6 +12,7 @@ from tensorflow.core.protobuf import saved_model_pb2
 import keras_selfattn
 from keras_selfattn import validation
 from keras_selfattn.checksums import write_checksums
+from keras_selfattn.controls import one_line
 from keras_selfattn.files import new_folder
 from keras_selfattn.model_card import model_card
 from keras_selfattn.serving import agreement
@@ -133,7 +134,7 @@ def _write(model, folder, names, card):
     except AssertionError as error:
         raise RuntimeError(
             "A served graph reads no variable that is no weight of the model. "
-            f"Received: {' '.join(str(error).split())}"
+            f"Received: {one_line(error)}"
         ) from error
 
     path = folder / "saved_model.pb"

@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from keras_selfattn.checksums import check_checksums
+from keras_selfattn.controls import one_line
 from keras_selfattn.streams import several
 from keras_selfattn.zoo.folders import find_saved_model
 
@@ -66,7 +67,7 @@ class ServedModel:
             self._loaded = tf.saved_model.load(str(folder))
         except (OSError, tf.errors.OpError) as error:
             raise ValueError(
-                f"{folder} is not a complete SavedModel: {_one_line(error)}"
+                f"{folder} is not a complete SavedModel: {one_line(error)}"
             ) from error
         self.signatures = dict(self._loaded.signatures)
         self._made = {}
@@ -265,8 +266,7 @@ def _read_requirements(folder):
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ValueError(
-            f"{folder} is not a SavedModel of keras_selfattn: "
-            f"{_one_line(error)}"
+            f"{folder} is not a SavedModel of keras_selfattn: {one_line(error)}"
         ) from error
 
 
@@ -276,7 +276,7 @@ def _import_text_ops(folder):
     except ImportError as error:
         raise ImportError(
             f"{folder} calls ops of TF Text, and the package tensorflow-text "
-            f"cannot be imported: {_one_line(error)}"
+            f"cannot be imported: {one_line(error)}"
         ) from error
 
 
@@ -286,7 +286,3 @@ def _words(tokens):
 
 def _decoded(token):
     return token.decode("utf-8", "replace")
-
-
-def _one_line(error):
-    return " ".join(str(error).split())

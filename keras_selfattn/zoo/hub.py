@@ -5,6 +5,7 @@ import re
 
 from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.checksums import checked_names
+from keras_selfattn.controls import one_line
 from keras_selfattn.first_use import import_extra
 
 PREFIX = "hf://"
@@ -101,4 +102,4 @@ def _download_file(name, model, file, revision):
 
 
 def _reason(error):
-    return " ".join(str(error).split()) or type(error).__name__
+    return one_line(error) or type(error).__name__

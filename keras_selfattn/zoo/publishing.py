@@ -9,6 +9,7 @@ from typing import Any
 from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.checksums import check_checksums
 from keras_selfattn.checksums import write_checksums
+from keras_selfattn.controls import one_line
 from keras_selfattn.files import read_json
 from keras_selfattn.files import write_text
 from keras_selfattn.zoo import hub
@@ -76,7 +77,7 @@ def push_to_hub(model: Any, name: str, private: bool | None = None) -> str:
         # What the connection or the server says may be any error.
         except Exception as error:
             raise ValueError(
-                f"{name} was not uploaded: {' '.join(str(error).split())}"
+                f"{name} was not uploaded: {one_line(error)}"
             ) from error
     return f"{hub.PREFIX}{repository}@{commit.oid}"
 

@@ -3,12 +3,12 @@
     keras-selfattn train --recipe NAME DATA --dev DATA --vectors FILE \\
         --output FOLDER
 
-The trained folders are not shipped: the command is. `recipes.json` has the
-recipes. `own_texts` and `own_pairs` are for anyone's texts, few or many, and
-`train` takes one of them where it is told none. The others are for published
-corpora: that of decomposable attention draws the vectors of unknown words as
-long as word2vec's, that of structured self-attention has the interaction of
-Chen et al. in place of the paper's gated encoder.
+`recipes.json` has the recipes. `own_texts` and `own_pairs` are for anyone's
+texts, few or many, and `train` takes one of them where it is told none. The
+others are for published corpora, and some of the models that they make ship.
+That of decomposable attention draws the vectors of unknown words as long as
+word2vec's, that of structured self-attention has the interaction of Chen et
+al. in place of the paper's gated encoder.
 """
 
 import dataclasses

@@ -11,6 +11,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.routing import Mount
 
+from keras_selfattn.controls import one_line
 from keras_selfattn.serving.server import page
 from keras_selfattn.serving.server.batching import Batcher
 from keras_selfattn.serving.server.rest import RestApi
@@ -109,7 +110,6 @@ def listening(host, port):
             sock.listen(1024)
         except OSError as error:
             raise ValueError(
-                f"Nothing can listen at {host}:{port}: "
-                f"{' '.join(str(error).split())}"
+                f"Nothing can listen at {host}:{port}: {one_line(error)}"
             ) from error
         yield sock
