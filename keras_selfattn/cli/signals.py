@@ -65,9 +65,7 @@ class Signals:
         sys.exit(128 + number)
 
     def _raise_again(self, unraisable):
-        if self._raised is not None and isinstance(
-            unraisable.exc_value, (KeyboardInterrupt, SystemExit)
-        ):
+        if self._raised is not None and _is_of_a_signal(unraisable.exc_value):
             # Raised in here, it would be lost as well.
             self._arrived.send(_LOST)
         else:
@@ -101,3 +99,13 @@ class Signals:
             # That is said to have arrived as well.
             self._arrivals.recv(1)
         return arrived[0] if arrived[0] in _NUMBERS else None
+
+
+def _is_of_a_signal(error):
+    """Whether it is what a handler raises, or came of that."""
+    while error is not None:
+        if isinstance(error, (KeyboardInterrupt, SystemExit)):
+            return True
+        # C code makes a `SystemError` of one that it did not expect.
+        error = error.__cause__ or error.__context__
+    return False

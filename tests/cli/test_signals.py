@@ -78,6 +78,28 @@ LOST_AND_DONE = """
     lost = Lost()
     del lost
 """
+CAUSE_OF_A_LOST_ONE = """
+    class Lost:
+        def __del__(self):
+            try:
+                kill()
+                time.sleep(60)
+            except BaseException as error:
+                # As of C code that calls Python's.
+                raise SystemError("returned with an exception set") from error
+    lost = Lost()
+    del lost
+    time.sleep(60)
+"""
+BODIES = {
+    "in a callback": IN_A_CALLBACK,
+    "swallowed": SWALLOWED,
+    "in C": IN_C,
+    "twice": TWICE,
+    "made another of": MADE_ANOTHER_OF,
+    "lost and done": LOST_AND_DONE,
+    "cause of a lost one": CAUSE_OF_A_LOST_ONE,
+}
 
 
 def end(folder, body, name="SIGTERM"):
@@ -94,10 +116,7 @@ def end(folder, body, name="SIGTERM"):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-@pytest.mark.parametrize(
-    "body",
-    [IN_A_CALLBACK, SWALLOWED, IN_C, TWICE, MADE_ANOTHER_OF, LOST_AND_DONE],
-)
+@pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
 def test_a_signal_ends_the_command(tmp_path, body, name):
     done = end(tmp_path, body, name)
     assert done.returncode == 128 + getattr(signal, name), done.stderr
