@@ -18,11 +18,13 @@ def stubs():
         calls = _late(ast.parse(path.read_text(encoding="utf-8")))
         if path.name != "__init__.py" or not calls:
             continue
-        lines = [
-            f"from {package} import {name} as {name}\n"
-            for parent, _, name in (each.rpartition(".") for each in known)
-            if parent == package and not name.startswith("_")
-        ]
+        is_top, lines = "." not in package, []
+        if is_top:
+            lines = [
+                f"from {package} import {name} as {name}\n"
+                for parent, _, name in (each.rpartition(".") for each in known)
+                if parent == package and not name.startswith("_")
+            ]
         for call in calls:
             if len(call.args) > 1:
                 lines += [
@@ -30,7 +32,7 @@ def stubs():
                     for module, names in ast.literal_eval(call.args[1]).items()
                     for name in names
                 ]
-        version = "" if "." in package else "\n__version__: str\n"
+        version = "\n__version__: str\n" if is_top else ""
         text = "".join([_FIRST, *sorted(lines), version])
         found[path.with_suffix(".pyi")] = text
     return found

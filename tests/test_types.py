@@ -90,5 +90,5 @@ def test_a_checker_sees_a_wrong_argument(tmp_path):
         text=True,
         cwd=ROOT.parent,
     )
-    lines = [line for line in done.stdout.splitlines() if "error" in line]
+    lines = [line for line in done.stdout.splitlines() if " error: " in line]
     assert [line.split(":")[1] for line in lines] == ["4", "5"], done.stdout

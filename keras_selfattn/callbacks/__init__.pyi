@@ -1,10 +1,4 @@
 # Written by `python -m docs.write_stubs`.
-from keras_selfattn.callbacks import attention_pictures as attention_pictures
-from keras_selfattn.callbacks import embedding_projector as embedding_projector
-from keras_selfattn.callbacks import faithfulness_curves as faithfulness_curves
-from keras_selfattn.callbacks import hyperparameters as hyperparameters
-from keras_selfattn.callbacks import penalty_curves as penalty_curves
-from keras_selfattn.callbacks import writing as writing
 from keras_selfattn.callbacks.attention_pictures import AttentionPictures as AttentionPictures
 from keras_selfattn.callbacks.embedding_projector import EmbeddingProjector as EmbeddingProjector
 from keras_selfattn.callbacks.faithfulness_curves import FaithfulnessCurves as FaithfulnessCurves

@@ -1,13 +1,3 @@
 # Written by `python -m docs.write_stubs`.
-from keras_selfattn.encoding import encoded as encoded
-from keras_selfattn.encoding import encoders as encoders
-from keras_selfattn.encoding import progress as progress
-from keras_selfattn.encoding import ray_sessions as ray_sessions
-from keras_selfattn.encoding import running as running
-from keras_selfattn.encoding import shards as shards
-from keras_selfattn.encoding import tables as tables
-from keras_selfattn.encoding import views as views
-from keras_selfattn.encoding import work as work
-from keras_selfattn.encoding import workers as workers
 from keras_selfattn.encoding.encoded import Encoded as Encoded
 from keras_selfattn.encoding.running import encode_files as encode_files

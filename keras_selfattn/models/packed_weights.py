@@ -33,7 +33,7 @@ def save_packed(model, path):
     for name, layer, weight in _weights(model):
         array = ops.convert_to_numpy(weight).astype("float32")
         if array.ndim > 1 and "bias" not in weight.name:
-            axis = -1 if isinstance(layer, WordEmbedding) else -2
+            axis = _scaled_axis(layer)
             scale = np.abs(array).max(axis=axis, keepdims=True) / 127
             scale = np.maximum(scale, np.float32(1e-30))
             arrays[name] = np.round(array / scale).astype("int8")
@@ -64,10 +64,15 @@ def load_packed(model, path):
         memory = io.BytesIO(path.read_bytes())
         with np.load(memory, allow_pickle=False) as file:
             arrays = dict(file)
-        for name, _, weight in _weights(model):
-            array = arrays.pop(name).astype("float32")
-            scale = arrays.pop(f"{name}/{_SCALE}", None)
-            weight.assign(array if scale is None else array * scale)
+        for name, layer, weight in _weights(model):
+            shape = list(weight.shape)
+            if f"{name}/{_SCALE}" not in arrays:
+                weight.assign(_take(arrays, name, shape, "float16"))
+                continue
+            array = _take(arrays, name, shape, "int8")
+            shape[_scaled_axis(layer)] = 1
+            scale = _take(arrays, f"{name}/{_SCALE}", shape, "float32")
+            weight.assign(array * scale)
         if arrays:
             raise ValueError(f"more weights than the model has: {[*arrays]}")
     # What NumPy makes of a damaged file may be any error.
@@ -75,6 +80,21 @@ def load_packed(model, path):
         raise ValueError(
             f"{path} does not hold the weights of the model: {one_line(error)}"
         ) from error
+
+
+def _take(arrays, name, shape, dtype):
+    array = arrays.pop(name)
+    if list(array.shape) != shape or array.dtype != dtype:
+        raise ValueError(
+            f"{name} must be {dtype} of the shape {tuple(shape)}. "
+            f"Received: {array.dtype} of the shape {array.shape}"
+        )
+    return array.astype("float32")
+
+
+def _scaled_axis(layer):
+    """The axis that one scale stands for: a word's, or what a unit sums up."""
+    return -1 if isinstance(layer, WordEmbedding) else -2
 
 
 def _weights(model):

@@ -1,12 +1,4 @@
 # Written by `python -m docs.write_stubs`.
-from keras_selfattn.reproduction import curves as curves
-from keras_selfattn.reproduction import measuring as measuring
-from keras_selfattn.reproduction import report as report
-from keras_selfattn.reproduction import results as results
-from keras_selfattn.reproduction import rows as rows
-from keras_selfattn.reproduction import running as running
-from keras_selfattn.reproduction import significance as significance
-from keras_selfattn.reproduction import tables as tables
 from keras_selfattn.reproduction.running import reproduce as reproduce
 from keras_selfattn.reproduction.tables import TABLES as TABLES
 from keras_selfattn.reproduction.tables import get_table as get_table

@@ -1,13 +1,4 @@
 # Written by `python -m docs.write_stubs`.
-from keras_selfattn.tuning import choices as choices
-from keras_selfattn.tuning import hypermodels as hypermodels
-from keras_selfattn.tuning import oracles as oracles
-from keras_selfattn.tuning import picture as picture
-from keras_selfattn.tuning import progress as progress
-from keras_selfattn.tuning import results as results
-from keras_selfattn.tuning import searching as searching
-from keras_selfattn.tuning import spaces as spaces
-from keras_selfattn.tuning import tuners as tuners
 from keras_selfattn.tuning.hypermodels import DecomposableHyperModel as DecomposableHyperModel
 from keras_selfattn.tuning.hypermodels import SentenceHyperModel as SentenceHyperModel
 from keras_selfattn.tuning.hypermodels import SentencePairHyperModel as SentencePairHyperModel

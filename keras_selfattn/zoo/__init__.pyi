@@ -1,9 +1,4 @@
 # Written by `python -m docs.write_stubs`.
-from keras_selfattn.zoo import folders as folders
-from keras_selfattn.zoo import hub as hub
-from keras_selfattn.zoo import publishing as publishing
-from keras_selfattn.zoo import recipes as recipes
-from keras_selfattn.zoo import shipped as shipped
 from keras_selfattn.zoo.publishing import push_to_hub as push_to_hub
 from keras_selfattn.zoo.recipes import RECIPES as RECIPES
 from keras_selfattn.zoo.recipes import Recipe as Recipe

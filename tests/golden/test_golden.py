@@ -1,8 +1,9 @@
 """What earlier versions wrote is read for ever, and answers as it did.
 
 Each folder here holds what one version wrote: runs of training, presets, a
-`.keras` file, and the zipped folders of exports; and in `answers.json` what
-they answered then, and in `names.txt` the public names there were.
+`.keras` file, prepared shards, and the zipped folders of exports; and in
+`answers.json` what they answered then, and in `names.txt` the public names
+there were. `python -m tests.golden.write` makes them.
 """
 
 import importlib
@@ -18,9 +19,12 @@ from keras_selfattn import evaluation
 from keras_selfattn import models
 from keras_selfattn import serving
 from keras_selfattn import training
-from keras_selfattn.data.generated import generate_reviews
-from keras_selfattn.data.generated_pairs import generate_pairs
+from keras_selfattn.checksums import check_checksums
 from tests.backend import tensorflow_only
+from tests.golden.texts import GENERATED
+from tests.golden.texts import texts
+from tests.golden.write import prepared
+from tests.golden.write import told
 
 HERE = pathlib.Path(__file__).parent
 VERSIONS = sorted(path for path in HERE.iterdir() if path.name[0].isdigit())
@@ -58,7 +62,7 @@ def assert_answers(model, expected):
 
 
 def test_there_is_something_of_each_kind():
-    for suffix in ("_run", "_preset", ".keras", "_served"):
+    for suffix in ("_run", "_preset", ".keras", "_served", "_shards"):
         assert of_kind(suffix)
 
 
@@ -72,11 +76,12 @@ def test_runs_and_presets(path, expected):
 @pytest.mark.parametrize(("path", "expected"), of_kind(".keras"))
 def test_keras_files(path, expected):
     model = keras.models.load_model(path)
-    # They held neither at first.
-    model.labels = expected["labels"]
-    model.preprocessor = models.from_preset(
-        path.with_name("cnn_preset")
-    ).preprocessor
+    if model.preprocessor is None:
+        # They held neither at first.
+        model.labels = expected["labels"]
+        model.preprocessor = models.from_preset(
+            path.with_name("cnn_preset")
+        ).preprocessor
     assert_answers(model, expected)
 
 
@@ -91,15 +96,28 @@ def test_exports(path, expected, tmp_path):
     )
 
 
-@tensorflow_only
+@pytest.mark.parametrize(("path", "expected"), of_kind("_shards"))
+def test_shards(path, expected):
+    assert told(prepared(path, GENERATED["structured_run"][0])) == expected
+
+
 @pytest.mark.parametrize(
-    ("name", "preset", "generate"),
+    "path",
     [
-        ("structured_run", "lin2017_yelp", generate_reviews),
-        ("decomposable_run", "parikh2016_snli_intra", generate_pairs),
+        path
+        for version in VERSIONS
+        for path in version.glob("**/checksums.json")
     ],
+    ids=lambda path: str(path.parent.relative_to(HERE)),
 )
-def test_runs_are_resumed(name, preset, generate, tmp_path):
+def test_files_are_those_that_were_written(path):
+    check_checksums(path.parent)
+
+
+@tensorflow_only
+@pytest.mark.parametrize("name", GENERATED)
+def test_runs_are_resumed(name, tmp_path):
+    preset, generate = GENERATED[name]
     for version in VERSIONS:
         folder = tmp_path / version.name
         shutil.copytree(version / name, folder)
@@ -123,13 +141,6 @@ def test_runs_are_resumed(name, preset, generate, tmp_path):
         expected = table(answers[name]["history_of_two_epochs"])
         assert len(found) == len(expected) == 2
         np.testing.assert_allclose(found, expected, rtol=1e-4)
-
-
-def texts(generate, size, seed):
-    return [
-        (row.text if hasattr(row, "text") else row[:2], row.label)
-        for row in generate(size, seed)
-    ]
 
 
 def table(text):

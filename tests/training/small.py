@@ -54,7 +54,7 @@ def write_vectors(path, words):
     path.write_text("\n".join(lines) + "\n")
 
 
-def train_pairs(folder, vectors=None, **model_overrides):
+def train_pairs(folder, vectors=None, epochs=1, resume=False, **overrides):
     pairs = [
         ((p.premise, p.hypothesis), p.label) for p in generate_pairs(64, seed=0)
     ]
@@ -67,8 +67,9 @@ def train_pairs(folder, vectors=None, **model_overrides):
         model_overrides={
             "embedding_dim": 6,
             "projection_dim": 5,
-            **model_overrides,
+            **overrides,
         },
-        training_overrides={"epochs": 1, "batch_size": 16},
+        training_overrides={"epochs": epochs, "batch_size": 16},
+        resume=resume,
         verbose=0,
     )

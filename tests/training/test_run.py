@@ -19,6 +19,7 @@ from tests.training.small import assert_same_run
 from tests.training.small import final_weights
 from tests.training.small import reviews
 from tests.training.small import train
+from tests.training.small import train_pairs
 from tests.training.small import write_vectors
 
 
@@ -58,6 +59,14 @@ def test_a_resumed_run_ends_as_the_uninterrupted_one(run, tmp_path):
     keras.utils.set_random_seed(99)
     train(folder, resume=True)
     assert_same_run(run[0], folder)
+
+
+def test_a_model_of_many_dropouts_is_resumed_to_the_same_weights(tmp_path):
+    train_pairs(tmp_path / "whole", epochs=2)
+    train_pairs(tmp_path / "stopped")
+    keras.utils.set_random_seed(99)
+    train_pairs(tmp_path / "stopped", epochs=2, resume=True)
+    assert_same_run(tmp_path / "whole", tmp_path / "stopped")
 
 
 KILLED = """
