@@ -24,6 +24,13 @@ extras = {
         "openvino>=2026.4",
         "tf2onnx>=1.17",
     ],
+    "benchmarks": [
+        # It has wheels for Linux alone.
+        "fasttext-numpy2>=0.10; sys_platform == 'linux'",
+        "matplotlib>=3.8",
+        "scikit-learn>=1.4",
+        "scipy",
+    ],
     "docs": [
         "mkdocs>=1.6,<2",
         "mkdocs-material>=9.7",

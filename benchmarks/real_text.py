@@ -1,27 +1,27 @@
-"""Yelp reviews and blog posts by age, beside a linear model on tf-idf.
+"""Yelp reviews and blog posts by age: settings of their own.
 
     python -m benchmarks.real_text yelp
     python -m benchmarks.real_text age
 
 reads the folder that KERAS_SELFATTN_DATA names, and prints dev accuracies of
-one run each (`--seeds` for more). The best epoch is chosen on the dev set.
+one run each (`--seeds` for more). The best epoch is chosen on the dev set. A
+linear model on the same rows is that of
+
+    python -m benchmarks.corpora --only yelp age svm
 """
 
 import argparse
-import os
 import pathlib
 import tempfile
 
+from benchmarks.corpora.texts import CORPORA
+from benchmarks.corpora.texts import VECTORS
+from benchmarks.corpora.texts import data_path
 from benchmarks.tables import mean_and_spread
 from benchmarks.tables import print_table
 from keras_selfattn import training
 from keras_selfattn.data.corpus import Corpus
 
-VECTORS = "vectors/word2vec_googlenews_8000x300.txt.gz"
-CORPORA = {
-    "yelp": ("yelp/yelp_review_{}.jsonl.gz", "stars"),
-    "age": ("age/blog_age_{}.jsonl.gz", "age_group"),
-}
 SHARED = {"encoder": "cnn", "units": 256, "hidden_units": 128}
 ATTENTION = {"attention_dim": 64, "num_heads": 8}
 MODELS = {
@@ -70,43 +70,18 @@ SETTINGS = {
 }
 
 
-def linear_svm(train, dev):
-    """Dev accuracy of a linear SVM on tf-idf of 1- and 2-grams.
-
-    Its `C` is chosen on the dev set, as the models' epoch is.
-    """
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.svm import LinearSVC
-
-    (train_texts, train_labels), (dev_texts, dev_labels) = (
-        zip(*rows, strict=True) for rows in (train, dev)
-    )
-    vectorizer = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True)
-    train_features = vectorizer.fit_transform(train_texts)
-    dev_features = vectorizer.transform(dev_texts)
-    return max(
-        LinearSVC(C=strength)
-        .fit(train_features, train_labels)
-        .score(dev_features, dev_labels)
-        for strength in (0.1, 0.25, 0.5, 1.0)
-    )
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("corpus", choices=CORPORA)
+    parser.add_argument("corpus", choices=SETTINGS)
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--model", choices=MODELS, help="only this one")
     options = parser.parse_args()
-    data = pathlib.Path(os.environ["KERAS_SELFATTN_DATA"])
-    pattern, label = CORPORA[options.corpus]
+    source = CORPORA[options.corpus]
     train, dev = (
-        Corpus(data / pattern.format(split), label=label)
-        for split in ("train", "dev")
+        Corpus(data_path(file), label=source.label)
+        for file in (source.train, source.dev)
     )
-    svm = linear_svm(list(train), list(dev))
-    rows = [["linear SVM, tf-idf of 1- and 2-grams", mean_and_spread([svm])]]
-    print(f"linear SVM: {svm:.2%}", flush=True)
+    rows = []
     model_settings, recipe = SETTINGS[options.corpus]
     chosen = [options.model] if options.model else MODELS
     for name in chosen:
@@ -123,7 +98,7 @@ def main():
                     train,
                     dev,
                     pathlib.Path(folder) / "run",
-                    vectors=data / VECTORS,
+                    vectors=data_path(VECTORS),
                     seed=seed,
                     model_overrides=overrides,
                     training_overrides={"optimizer": "adam", **recipe},

@@ -1,0 +1,181 @@
+"""This package's models under the settings that `train` takes by itself."""
+
+import pathlib
+import tempfile
+
+import numpy as np
+
+from benchmarks.corpora.texts import VECTORS
+from benchmarks.corpora.texts import data_path
+from benchmarks.opponents.opponent import Watch
+from keras_selfattn import evaluation
+from keras_selfattn import models
+from keras_selfattn import training
+from keras_selfattn import zoo
+
+RECIPES = {1: "own_texts", 2: "own_pairs"}
+_OF_ATTENTION = ("attention_dim", "num_heads", "attention_penalty")
+_POOLINGS = {
+    "structured": {},
+    # The recipe's penalty is structured self-attention's.
+    "generalized": {"attention_penalty": 0.0},
+    "max": dict.fromkeys(_OF_ATTENTION),
+    "mean": dict.fromkeys(_OF_ATTENTION),
+}
+# Filters as wide as both directions of the recipe's BiLSTM.
+_ENCODERS = {"bilstm": {}, "cnn": {"encoder": "cnn", "units": 200}}
+_TITLES = {
+    "structured": "structured self-attention",
+    "generalized": "generalized pooling",
+    "max": "max pooling",
+    "mean": "mean pooling",
+    "bilstm": "BiLSTM",
+    "cnn": "CNN",
+}
+# By name the number of sides, the changes of the recipe's model and training
+# (`None` drops a value), and whether there are pretrained vectors.
+OURS = {
+    f"{pooling}_{encoder}": (
+        1,
+        {"pooling": pooling, **of_pooling, **of_encoder},
+        {},
+        False,
+    )
+    for pooling, of_pooling in _POOLINGS.items()
+    for encoder, of_encoder in _ENCODERS.items()
+}
+OURS["structured_vectors"] = (
+    1,
+    {"trainable_embeddings": False, "character_vocabulary_size": 100},
+    {"induce_vectors": True},
+    True,
+)
+OURS["decomposable"] = (2, {}, {}, False)
+LABELS = {
+    **{
+        f"{pooling}_{encoder}": f"{_TITLES[encoder]}, {_TITLES[pooling]}"
+        for pooling in _POOLINGS
+        for encoder in _ENCODERS
+    },
+    "structured_vectors": (
+        "BiLSTM, structured self-attention, characters, fixed word2vec vectors"
+    ),
+    "decomposable": "decomposable attention",
+    "tuned": "the best that `tune` finds",
+}
+SEARCHED = {
+    1: {
+        "learning_rate": [0.002, 0.001],
+        "encoder_dropout": [0.4, 0.2, 0.6],
+        "units": [100, 50, 200],
+        "num_heads": [8, 1, 4],
+    },
+    2: {
+        "learning_rate": [0.001, 0.0005, 0.002],
+        "dropout": [0.2, 0.1, 0.4],
+        "embedding_dim": [100, 50, 200],
+    },
+}
+
+
+def sides_of(name):
+    """How many texts a row of a model's corpus has."""
+    if name in OURS:
+        return OURS[name][0]
+    of_texts = models.get_preset(name).class_name == "SentenceClassifier"
+    return 1 if of_texts else 2
+
+
+def settings(name):
+    """All that a run of one of `OURS`, or of a preset, depends on."""
+    if name not in OURS:
+        return {"preset": name, "model": {}, "training": {}, "vectors": False}
+    sides, model, values, vectors = OURS[name]
+    recipe = zoo.get_recipe(RECIPES[sides])
+    return {
+        "preset": recipe.preset,
+        "model": _without_none({**recipe.model, **model}),
+        "training": _without_none({**recipe.training, **values}),
+        "vectors": vectors,
+    }
+
+
+def search_settings(sides, minutes):
+    """All that a search depends on: values that are lists are searched."""
+    recipe = zoo.get_recipe(RECIPES[sides])
+    return {
+        "preset": recipe.preset,
+        "arguments": {**recipe.model, **recipe.training, **SEARCHED[sides]},
+        "minutes": minutes,
+    }
+
+
+def _without_none(values):
+    return {name: v for name, v in values.items() if v is not None}
+
+
+def train(values, train_rows, dev_rows, seed):
+    """The best model on dev of one training, and what it took."""
+    with tempfile.TemporaryDirectory() as folder:
+        watch = Watch()
+        model = training.train(
+            values["preset"],
+            train_rows,
+            dev_rows,
+            pathlib.Path(folder) / "run",
+            vectors=data_path(VECTORS) if values["vectors"] else None,
+            seed=seed,
+            model_overrides=values["model"],
+            training_overrides=values["training"],
+            verbose=0,
+            keep_checkpoint=False,
+        )
+        watch.stop()
+    return model, _outcome(model, watch)
+
+
+def search(values, train_rows, dev_rows, seed):
+    """The best trial's model of a search, and what the search took."""
+    from keras_selfattn import tuning
+
+    arguments = dict(values["arguments"])
+    with tempfile.TemporaryDirectory() as folder:
+        watch = Watch()
+        model = tuning.search(
+            values["preset"],
+            train_rows,
+            dev_rows,
+            pathlib.Path(folder) / "search",
+            minutes=values["minutes"],
+            epochs=arguments.pop("epochs"),
+            seed=seed,
+            arguments=arguments,
+            papers_space=False,
+        )
+        watch.stop()
+    record = model.training_record
+    chosen = {
+        name: record.get("model", {}).get(name, record["training"].get(name))
+        for name, value in values["arguments"].items()
+        if isinstance(value, list)
+    }
+    return model, {**_outcome(model, watch), "chosen": chosen}
+
+
+def _outcome(model, watch):
+    return {
+        "accuracy": model.training_record["dev_accuracy"],
+        "seconds": watch.seconds,
+        "processor_seconds": watch.processor_seconds,
+    }
+
+
+def answer(model):
+    """A function from a text to what the model answers."""
+    return lambda text: np.concatenate(
+        [rows for _, rows in evaluation.predict(model, [text])]
+    )
+
+
+def write(model, folder):
+    model.save_to_preset(folder / "model")

@@ -1,0 +1,108 @@
+"""What an opponent is, and how its values are chosen."""
+
+import time
+
+
+class Opponent:
+    """A kind of model, and the small grid that its values are chosen from.
+
+    Args:
+        sides: 1 for texts, 2 for pairs of texts.
+
+    Attributes:
+        label: Its name in tables.
+        grid: List of dictionaries of values, of which the best on dev is
+            taken.
+        is_random: Whether two seeds give two models.
+        all_sides: Which `sides` it can do.
+    """
+
+    label = ""
+    grid = [{}]
+    is_random = True
+    all_sides = (1, 2)
+
+    def __init__(self, sides):
+        self.sides = sides
+
+    def prepare(self, texts):
+        """Learn from the training texts how to read texts, and read them."""
+        return self.read(texts)
+
+    def read(self, texts):
+        """The features of texts."""
+        return texts
+
+    def fit(self, features, labels, dev, seed, **values):
+        """A model with `predict`, from features to labels as integers.
+
+        Args:
+            features: What `prepare` gives for the training texts.
+            labels: Array of their labels as integers from 0 on.
+            dev: The same two of the dev rows, to choose the epoch.
+            seed: Integer.
+            **values: One of `grid`.
+        """
+        raise NotImplementedError
+
+    def write(self, model, folder):
+        """Write all that answering takes into a folder."""
+        raise NotImplementedError
+
+
+def best_of_grid(opponent, train, dev, seed, chosen=None):
+    """Train an opponent, with the values that are best on the dev rows.
+
+    Args:
+        opponent: An `Opponent`.
+        train: Texts and array of labels.
+        dev: The same.
+        seed: Integer.
+        chosen: The values, where they were chosen before.
+
+    Returns:
+        The model, and a dictionary: `accuracy`, `seconds` and
+        `processor_seconds` of reading the texts and of training with the
+        chosen values, `chosen`, and `tried`, pairs of values and accuracy.
+    """
+    (texts, labels), (dev_texts, dev_labels) = train, dev
+    reading = Watch()
+    features = opponent.prepare(texts)
+    reading.stop()
+    dev_features = opponent.read(dev_texts)
+    best, tried = None, []
+    for values in opponent.grid if chosen is None else [chosen]:
+        training = Watch()
+        model = opponent.fit(
+            features, labels, (dev_features, dev_labels), seed, **values
+        )
+        training.stop()
+        accuracy = float((model.predict(dev_features) == dev_labels).mean())
+        tried.append([values, accuracy])
+        if best is None or accuracy > best[1]["accuracy"]:
+            outcome = {
+                "accuracy": accuracy,
+                "seconds": reading.seconds + training.seconds,
+                "processor_seconds": (
+                    reading.processor_seconds + training.processor_seconds
+                ),
+                "chosen": values,
+            }
+            best = model, outcome
+    model, outcome = best
+    if chosen is None:
+        outcome["tried"] = tried
+    return model, outcome
+
+
+class Watch:
+    """The seconds between its making and `stop`."""
+
+    def __init__(self):
+        self._start = time.perf_counter(), time.process_time()
+
+    def stop(self):
+        now = time.perf_counter(), time.process_time()
+        self.seconds, self.processor_seconds = (
+            end - start for end, start in zip(now, self._start, strict=True)
+        )

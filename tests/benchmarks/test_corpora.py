@@ -1,0 +1,173 @@
+"""Which model when: what is run, what is not run again, what is shown."""
+
+import gzip
+import json
+
+import pytest
+
+from benchmarks.corpora import __main__ as corpora
+from benchmarks.corpora import ours
+from benchmarks.corpora import report
+from benchmarks.corpora import running
+from benchmarks.corpora import texts
+from benchmarks.corpora.log import Log
+from keras_selfattn import models
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    """What was run, in place of running it."""
+    done = []
+
+    def run(system, corpus, rows, seed, settings, chosen=None):
+        done.append((corpus, system, rows, seed, chosen))
+        return {
+            "accuracy": 0.5 + 0.1 * seed,
+            "seconds": 2.0,
+            "processor_seconds": 3.0,
+            "milliseconds": 0.25,
+            "megabytes": 1.5,
+            "train_rows": rows or 900,
+            "dev_rows": 10,
+            "chosen": {"of seed": seed},
+        }
+
+    monkeypatch.setattr(running, "run", run)
+    monkeypatch.setattr(texts, "read", lambda corpus: ([0] * 900, [0] * 10))
+    return done
+
+
+@pytest.fixture
+def call(tmp_path):
+    def call(*arguments):
+        log = tmp_path / "log.jsonl"
+        folders = ["--log", str(log), "--output", str(tmp_path)]
+        corpora.main([*arguments, *folders])
+        return log
+
+    return call
+
+
+def test_what_was_run_is_not_run_again(call, runs, capsys, tmp_path):
+    only = ["--only", "trec", "snli", "kim_cnn", "svm", "decomposable"]
+    call(*only)
+    first = list(runs)
+    # One seed of all before the next, none where it changes nothing, and
+    # the values that the first seed has chosen.
+    assert first == [
+        ("trec", "kim_cnn", None, 0, None),
+        ("snli", "kim_cnn", None, 0, None),
+        ("trec", "svm", None, 0, None),
+        ("snli", "svm", None, 0, None),
+        ("snli", "decomposable", None, 0, None),
+        *(
+            run
+            for seed in (1, 2)
+            for run in (
+                ("trec", "kim_cnn", None, seed, {"of seed": 0}),
+                ("snli", "kim_cnn", None, seed, {"of seed": 0}),
+                ("snli", "decomposable", None, seed, {"of seed": 0}),
+            )
+        ),
+    ]
+    said = capsys.readouterr().out
+    assert "| dev accuracy % | TREC | SNLI |" in said
+    assert "| Keras, CNN of Kim | 60.0 ± 10.0 | 60.0 ± 10.0 |" in said
+    assert "| decomposable attention |  | 60.0 ± 10.0 |" in said
+    assert (tmp_path / "corpora.png").stat().st_size > 1000
+    call(*only)
+    call("--report")
+    assert runs == first
+
+
+def test_another_grid_is_another_outcome(call, runs, monkeypatch):
+    only = ["--only", "trec", "svm"]
+    call(*only)
+    monkeypatch.setattr(
+        running, "settings", lambda *arguments: {"grid": [{"C": 9}]}
+    )
+    log = call(*only)
+    assert len(runs) == 2
+    outcomes = Log(log).outcomes
+    assert len(outcomes) == 2
+    ((newer,),) = report.by_system(outcomes, None)["svm"].values()
+    assert newer["settings"] == {"grid": [{"C": 9}]}
+
+
+def test_learning_curves_leave_out_what_is_all(call, runs, capsys, tmp_path):
+    call("--only", "mr", "svm", "--rows", "100", "300", "3000", "all")
+    assert [rows for _, _, rows, _, _ in runs] == [100, 300, None]
+    said = capsys.readouterr().out
+    assert "| MR | 100 | 300 | 3,000 | all |" in said
+    assert "| 50.0 | 50.0 |  | 50.0 |" in said
+    assert (tmp_path / "learning_curves.png").stat().st_size > 1000
+
+
+def test_what_cannot_be_imported_is_left_out(call, runs, monkeypatch, capsys):
+    def run(system, **values):
+        raise ImportError("it needs X")
+
+    monkeypatch.setattr(running, "run", run)
+    log = call("--only", "trec", "cr", "svm")
+    assert capsys.readouterr().out.count("svm is left out: it needs X") == 1
+    assert not log.exists()
+
+
+def test_a_line_that_was_cut_is_run_again(tmp_path):
+    path = tmp_path / "runs" / "log.jsonl"
+    log = Log(path)
+    log.add({"corpus": "trec", "seed": 0, "rows": None, "accuracy": 0.5})
+    with path.open("a") as file:
+        file.write('{"corpus": "mr", "se')
+    log = Log(path)
+    assert log.find(corpus="trec", seed=0, rows=None)["accuracy"] == 0.5
+    assert log.find(corpus="mr") is None
+    log.add({"corpus": "mr", "seed": 0})
+    assert Log(path).find(corpus="mr") == {"corpus": "mr", "seed": 0}
+
+
+def test_a_search_comes_with_its_minutes():
+    options = corpora.parse(["--only", "trec", "svm", "--tune", "0.5"])
+    systems, names, rows = corpora.plan(options)
+    assert (systems, names, rows) == (["svm", "tuned"], ["trec"], [None])
+    keys = [key for key, _ in corpora.work(options)]
+    assert keys[1]["settings"]["minutes"] == 0.5
+
+
+def test_any_first_rows_are_a_part_of_more(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERAS_SELFATTN_DATA", str(tmp_path))
+    texts.read.cache_clear()
+    for name in ("imdb/imdb_train", "snli/snli_1.0_dev"):
+        (tmp_path / name).parent.mkdir()
+        rows = [
+            {"text": f"{i}", "sentence1": f"{i}", "sentence2": "b"}
+            | {"label": "pos", "gold_label": "-" if i == 3 else "neutral"}
+            for i in range(6000 if "imdb" in name else 9)
+        ]
+        with gzip.open(tmp_path / f"{name}.jsonl.gz", "wt") as file:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+    train, dev = texts.read("imdb")
+    assert (len(train), len(dev)) == (1000, 5000)
+    assert not {text for text, _ in train} & {text for text, _ in dev}
+    assert [text for text, _ in train] != sorted(text for text, _ in train)
+    source = texts.CORPORA["snli"]
+    assert len(texts._read(source, source.dev)) == 8
+    texts.read.cache_clear()
+
+
+@pytest.mark.parametrize("name", ours.OURS)
+def test_settings_of_ours_are_those_of_a_model(name):
+    values = ours.settings(name)
+    sizes = {"vocabulary_size": 9, "num_classes": 2}
+    if values["model"].get("character_vocabulary_size"):
+        sizes["character_vocabulary_size"] = 9
+    small = {"embedding_dim": 3, "units": 2, "hidden_units": 2}
+    known = {n: v for n, v in small.items() if n in values["model"]}
+    model = models.from_preset(
+        values["preset"], **{**values["model"], **sizes, **known}
+    )
+    if ours.sides_of(name) == 1:
+        pooling, _ = name.split("_")
+        config = model.get_config()
+        assert config["pooling"] == values["model"].get("pooling", "structured")
+        assert values["vectors"] == (pooling + "_vectors" == name)

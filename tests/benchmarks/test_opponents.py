@@ -1,0 +1,107 @@
+"""The opponents learn what they can, and read pairs by side."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from benchmarks.opponents import OPPONENTS
+from benchmarks.opponents import linear
+from benchmarks.opponents import opponent_class
+from benchmarks.opponents import pairs
+from benchmarks.opponents import stock_keras
+from benchmarks.opponents.opponent import Opponent
+from benchmarks.opponents.opponent import best_of_grid
+
+WORDS = {0: ["cold", "wet"], 1: ["warm", "dry"], 2: ["far", "near"]}
+
+
+def rows_of(sides, classes=3, size=60):
+    """Texts whose label is in their last word, or in the hypothesis."""
+    texts, labels = [], []
+    for row in range(size):
+        label = row % classes
+        text = f"it is {WORDS[label][row // classes % 2]}"
+        texts.append(text if sides == 1 else ("it is so", text))
+        labels.append(label)
+    return texts, np.array(labels)
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", ["svm", "nbsvm", "hypothesis", "fasttext"])
+def test_what_counts_tell_is_learned(name, classes, sides, tmp_path):
+    if name == "fasttext":
+        pytest.importorskip("fasttext")
+    if sides not in opponent_class(name).all_sides:
+        pytest.skip("not for texts")
+    train, dev = rows_of(sides, classes), rows_of(sides, classes, 12)
+    opponent = opponent_class(name)(sides)
+    model, outcome = best_of_grid(opponent, train, dev, seed=0)
+    assert outcome["accuracy"] == 1.0
+    assert outcome["chosen"] in opponent.grid
+    assert len(outcome["tried"]) == len(opponent.grid)
+    one = model.predict(opponent.read(dev[0][:1]))
+    assert one.tolist() == dev[1][:1].tolist()
+    opponent.write(model, tmp_path)
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) > 100
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_stock_keras_learns_and_keeps_the_best_epoch(
+    sides, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(stock_keras, "EPOCHS", 8)
+    opponent = stock_keras.EmbeddingAverage(sides)
+    chosen = {"vectors": False, "learning_rate": 0.05}
+    train, dev = rows_of(sides), rows_of(sides, size=12)
+    model, outcome = best_of_grid(opponent, train, dev, 0, chosen)
+    assert outcome["accuracy"] == 1.0
+    assert "tried" not in outcome
+    empty = "" if sides == 1 else ("", "")
+    assert model.predict(opponent.read([empty])).shape == (1,)
+    opponent.write(model, tmp_path)
+    assert "warm" in (tmp_path / "words.txt").read_text(encoding="utf-8")
+
+
+def test_the_best_on_dev_is_taken_and_the_first_of_equals():
+    class Fixed(Opponent):
+        grid = [{"share": 0.5}, {"share": 1.0}, {"share": 1.0, "other": True}]
+
+        def fit(self, features, labels, dev, seed, share, other=False):
+            size = int(share * len(dev[1]))
+            model = np.where(np.arange(len(dev[1])) < size, dev[1], -2)
+            return type("Model", (), {"predict": lambda self, _: model})()
+
+    rows = ["a", "b"], np.array([0, 1])
+    _, outcome = best_of_grid(Fixed(1), rows, rows, seed=0)
+    assert outcome["chosen"] == {"share": 1.0}
+    assert [accuracy for _, accuracy in outcome["tried"]] == [0.5, 1.0, 1.0]
+
+
+def test_log_count_ratios_are_those_of_the_paper():
+    # Three words; the first two texts are inside.
+    features = sparse.csr_matrix([[1, 1, 0], [1, 0, 0], [0, 1, 1]])
+    ratios = linear.log_count_ratios(features, np.array([True, True, False]))
+    inside = np.array([3, 2, 1]) / 6
+    outside = np.array([1, 2, 2]) / 5
+    np.testing.assert_allclose(ratios, np.log(inside / outside))
+
+
+def test_features_of_a_pair_know_their_side():
+    pair = "A dog runs.", "A cat runs."
+    assert (0, "dog") in set(pairs.by_side(pair))
+    assert (1, "dog") not in set(pairs.by_side(pair))
+    assert (1, "<s>", "a") in set(pairs.by_side(pair))
+    crossed = set(pairs.across(pair))
+    assert (("dog",), ("cat",)) in crossed
+    assert (("runs",), ("runs",)) in crossed
+    assert (("dog",), ("runs",)) not in crossed
+    *bleu, mean, new, nothing_new, difference = pairs.overlap(pair)
+    assert bleu == [3 / 4, 1 / 3, 0, 0]
+    assert mean == pytest.approx(np.mean(bleu))
+    assert (new, nothing_new, difference) == (1 / 5, False, 0)
+
+
+def test_every_opponent_has_a_label_of_its_own():
+    labels = [opponent_class(name).label for name in OPPONENTS]
+    assert len(set(labels)) == len(labels) and all(labels)
