@@ -15,7 +15,7 @@ from benchmarks.opponents.opponent import best_of_grid
 WORDS = {0: ["cold", "wet"], 1: ["warm", "dry"], 2: ["far", "near"]}
 
 
-def rows_of(sides, classes=3, size=60):
+def rows_of(sides, classes=3, size=240):
     """Texts whose label is in their last word, or in the hypothesis."""
     texts, labels = [], []
     for row in range(size):
