@@ -53,13 +53,20 @@ class FastText(Opponent):
                 ),
                 encoding="utf-8",
             )
-            model = fasttext.train_supervised(
-                str(path),
-                # Several threads would give another model each time.
-                **{"dim": 100, "bucket": 100_000, "thread": 1, "verbose": 0},
-                seed=seed,
-                **values,
-            )
+            try:
+                model = fasttext.train_supervised(
+                    str(path),
+                    # Several threads would give another model each time.
+                    **{"dim": 100, "bucket": 100_000, "thread": 1},
+                    verbose=0,
+                    seed=seed,
+                    **values,
+                )
+            except RuntimeError as error:
+                # It is all that fastText says.
+                if "NaN" in str(error):
+                    raise FloatingPointError(str(error)) from error
+                raise
         return _Answers(model)
 
     def write(self, model, folder):

