@@ -82,10 +82,15 @@ class StockKeras(Opponent):
         ids = tuple(
             tf.TensorSpec((None, None), "int32") for _ in range(self.sides)
         )
-        return tf.data.Dataset.from_generator(
+        dataset = tf.data.Dataset.from_generator(
             lambda: batches(features, labels, generator),
             output_signature=(ids, tf.TensorSpec((None,), "int32")),
-        ).prefetch(4)
+        )
+        # Keras would warn at the end of a generator of unknown length.
+        steps = tf.data.experimental.assert_cardinality(
+            -(-len(labels) // BATCH)
+        )
+        return dataset.apply(steps).prefetch(4)
 
     def write(self, model, folder):
         words = "\n".join(self.words.get_vocabulary())
