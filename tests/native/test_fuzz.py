@@ -12,9 +12,10 @@ from tests.serving.families import exported
 from tests.serving.families import rows_of
 from tests.serving.texts import batches
 
-# As many rows as each input that hypothesis draws has, and each process reads.
+# Rows of each input that hypothesis draws, and of each process: attention takes
+# memory for all pairs of words.
 DRAWN = 50
-ASKED = 2000
+ASKED = 250
 
 
 def assert_finite(outputs, rows):

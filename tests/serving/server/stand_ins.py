@@ -24,7 +24,7 @@ class Reader(Servable):
         self.batches.append((signature, texts))
         if b"broken" in texts:
             raise RuntimeError("It is broken")
-        words = [text.split() for text in texts]
+        words = [_words(text) for text in texts]
         if signature == "embed":
             embeddings = [[[len(row), 0.1]] for row in words]
             return {"embedding": np.array(embeddings, "float32")}
@@ -57,7 +57,7 @@ class Pairs(Servable):
         super().__init__(name, version, names, signatures, ["same", "other"])
 
     def run(self, signature, columns):
-        words = [[text.split() for text in column] for column in columns]
+        words = [[_words(text) for text in column] for column in columns]
         if signature == "serving_default":
             same = [p == h for p, h in zip(*words, strict=True)]
             return {
@@ -88,6 +88,11 @@ class Pairs(Servable):
                 found = outputs[f"{name}_scores"][row]
                 found[: len(own), : len(other)] = 1 / len(other)
         return outputs
+
+
+def _words(text):
+    """The words of a text; one without any has a token all the same."""
+    return text.split() or [b"[UNK]"]
 
 
 def _share(words, word):
