@@ -23,10 +23,10 @@ from keras_selfattn.data.plan import BOUNDARIES
 from keras_selfattn.data.plan import BatchPlan as BatchPlan
 from keras_selfattn.data.plan import padded_lengths as padded_lengths
 from keras_selfattn.data.plan import shared_out
-from keras_selfattn.data.plan import spans
 from keras_selfattn.data.store import Folder
 from keras_selfattn.data.store import Memory
 from keras_selfattn.data.store import read
+from keras_selfattn.data.store import take
 from keras_selfattn.sides import of_text
 
 _STRETCH_TOKENS = 2**14
@@ -96,9 +96,7 @@ class EncodedDataset:
                 returns a dict of right-padded integer tensors: `"token_ids"`
                 `(B, n)`, and `"char_ids"` `(B, n, c)` where wanted. For pairs
                 the features get the prefixes `premise_` and `hypothesis_`.
-                It is called in several threads. The ids of a
-                `TextPreprocessor` are those that it gives, found faster; a
-                `RememberedIds` keeps them for the next corpus.
+                It is called in several threads.
             labels: List of all labels, which fixes their ids; or `None` to
                 collect them: sorted, by value where all are numbers. A
                 label is known by its value or by its text.
@@ -321,14 +319,13 @@ class EncodedDataset:
         ):
             starts = offsets[rows]
             lengths = offsets[rows + 1] - starts
-            steps = spans(starts, lengths)
             sides[side] = {
                 "widths": width,
                 "row_splits": np.concatenate(([0], np.cumsum(lengths))),
                 "ids": {
-                    # Files are opened anew: what a mapping has read would
-                    # stay in memory with it.
-                    side + name: read(self._features[side + name])[steps]
+                    side + name: take(
+                        self._features[side + name], starts, lengths
+                    )
                     for name in SIZES
                     if side + name in self._features
                 },

@@ -1,5 +1,7 @@
 """Which rows form which batch, and how wide it is padded."""
 
+import functools
+
 import numpy as np
 
 BOUNDARIES = (8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
@@ -41,9 +43,13 @@ class BatchPlan:
         self._shuffle = shuffle
         self._seed = seed
         self._drop_remainder = drop_remainder
-        self.rows = np.arange(len(lengths))
-        if by_length:
-            self.rows = self._by_length(self.rows)
+        self._is_sorted = by_length
+
+    @functools.cached_property
+    def rows(self):
+        # Shuffled batches do without.
+        rows = np.arange(len(self._lengths))
+        return self._by_length(rows) if self._is_sorted else rows
 
     def __len__(self):
         rows, size = len(self._lengths), self._batch_size

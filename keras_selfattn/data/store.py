@@ -2,11 +2,14 @@
 
 import collections
 import contextlib
+import math
 import os
 import pathlib
 import tempfile
 
 import numpy as np
+
+from keras_selfattn.data.plan import spans
 
 
 def read(array):
@@ -14,6 +17,47 @@ def read(array):
     if isinstance(array, pathlib.Path):
         return np.load(array, mmap_mode="r")
     return array
+
+
+def take(array, starts, lengths):
+    """Some spans of an array, or of that of a file, one after the other.
+
+    A file is not mapped: beside each page that is touched the system maps its
+    neighbors, which for rows from all over a file is a hundred times as much
+    memory as they have.
+
+    Args:
+        array: NumPy array, or path of its file.
+        starts: int64 array `(spans,)`, where each span begins.
+        lengths: The same, how many rows it has.
+    """
+    if not isinstance(array, pathlib.Path) or not hasattr(os, "preadv"):
+        return read(array)[spans(starts, lengths)]
+    with open(array, "rb") as file:
+        np.lib.format.read_magic(file)
+        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
+        taken = np.empty((lengths.sum(), *shape[1:]), dtype)
+        width = dtype.itemsize * math.prod(shape[1:])
+        # Spans that touch are read as one.
+        apart = starts[1:] != starts[:-1] + lengths[:-1]
+        firsts = np.flatnonzero(np.concatenate(([True], apart))[: len(starts)])
+        here = np.concatenate(([0], np.cumsum(lengths)))
+        ends = here[np.append(firsts, len(starts))[1:]].tolist()
+        there = (file.tell() + starts[firsts] * width).tolist()
+        rest = taken.reshape(-1).view("uint8")
+        start = 0
+        for place, end in zip(there, ends, strict=True):
+            _fill(file, rest[start * width : end * width], place)
+            start = end
+    return taken
+
+
+def _fill(file, part, place):
+    while len(part):
+        count = os.preadv(file.fileno(), [part], place)
+        if not count:
+            raise ValueError(f"{file.name} ends before its last row")
+        part, place = part[count:], place + count
 
 
 class Memory:
