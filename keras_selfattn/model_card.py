@@ -167,7 +167,8 @@ def _data(data, record):
                 f"{_plain(label)} {n:,}"
                 for label, n in found["classes"].items()
             ),
-            found["sha256"],
+            # Prepared texts have none.
+            found.get("sha256", "not known"),
         ]
         for split, found in data.items()
     ]

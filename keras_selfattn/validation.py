@@ -14,6 +14,19 @@ def integer(value: Any, name: str, least: int = 1) -> int:
     return value
 
 
+def positive(value: Any, name: str) -> float:
+    """The value, or `ValueError` unless it is a finite number above 0."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not 0 < value < float("inf")
+    ):
+        raise ValueError(
+            f"`{name}` must be a number above 0. Received: {name}={value!r}"
+        )
+    return value
+
+
 def integers(values: Any, name: str) -> tuple[int, ...]:
     """A tuple of integers of 1 or more, or `ValueError`."""
     if isinstance(values, str) or not hasattr(values, "__iter__"):

@@ -27,6 +27,17 @@ def real_data():
     return pathlib.Path(folder)
 
 
+@pytest.fixture(scope="session")
+def tiny_folder(tmp_path_factory):
+    """The folder of a small classifier, which no test changes."""
+    # Keras is imported once a test needs it.
+    from tests.tiny_classifier import tiny_classifier
+
+    folder = tmp_path_factory.mktemp("model") / "model"
+    tiny_classifier().save_to_preset(folder)
+    return folder
+
+
 def pytest_collection_finish():
     # All that has been imported stays: collecting garbage, a tenth of the
     # time otherwise, need not look through it again and again.

@@ -111,6 +111,11 @@ def open_split(path, options, split, default):
     return open_corpus(path, options, split)
 
 
+def open_splits(paths, options, split, default):
+    """A list of these, of several paths."""
+    return [open_split(path, options, split, default) for path in paths]
+
+
 def add_dev_fraction(parser):
     parser.add_argument(
         "--dev-fraction",
@@ -134,6 +139,12 @@ def check_dev(options, train, fraction=None):
 
 def refuse_columns(options):
     """`ValueError` where texts are described that have been prepared."""
+    if len(options.data) > 1:
+        raise ValueError(
+            "A prepared folder is given alone. "
+            f"Received: {' '.join(options.data)}"
+        )
+    (folder,) = options.data
     for name in (
         "dev",
         "dev_fraction",
@@ -149,7 +160,7 @@ def refuse_columns(options):
         if value is not None:
             raise ValueError(
                 f"`--{name.replace('_', '-')}` is for texts; "
-                f"{options.data} has their ids. Received: {value!r}"
+                f"{folder} has their ids. Received: {value!r}"
             )
 
 

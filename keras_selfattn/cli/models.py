@@ -59,12 +59,6 @@ def check_folder(folder, or_saved_model=False):
 def load(options):
     """The model that a command is given, which must be able to read texts."""
     start_keras()
-    from keras_selfattn import models
+    from keras_selfattn.models.loading import load_whole
 
-    folder = options.model
-    model = models.from_preset(folder, verify=options.verify)
-    if model.preprocessor is None:
-        raise ValueError(f"The model in {folder} has no vocabulary")
-    if model.labels is None:
-        raise ValueError(f"The model in {folder} has no labels")
-    return model
+    return load_whole(options.model, options.verify)

@@ -4,7 +4,6 @@ from keras_selfattn.cli import corpora
 from keras_selfattn.cli import training
 from keras_selfattn.cli.notes import note
 from keras_selfattn.cli.options import add_command
-from keras_selfattn.cli.options import add_training
 from keras_selfattn.cli.options import overrides
 from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.encoding.shards import expanded
@@ -13,46 +12,32 @@ from keras_selfattn.validation import integer
 
 def add_commands(commands):
     parser = add_command(commands, prepare)
-    parser.add_argument(
-        "data",
-        nargs="+",
-        help="files of training texts, as `train` takes them, or patterns of "
-        "them such as 'part-*.jsonl.zst'; a file is one process's",
-    )
-    corpora.add_dev(parser)
-    parser.add_argument(
-        "--dev-split", metavar="NAME", help="of the dev texts (default: dev)"
-    )
     training.add_recipe(parser)
-    parser.add_argument(
-        "--output", required=True, help="folder to prepare, a new one"
-    )
-    parser.add_argument(
-        "--resume",
-        action="store_true",
-        help="go on with what is in --output",
-    )
     parser.add_argument(
         "--workers",
         type=int,
         metavar="N",
         help="processes that work at a time (default: the number of cores)",
     )
-    corpora.add_columns(parser)
-    add_training(parser)
+    parser.add_argument(
+        "--ray-address",
+        metavar="ADDRESS",
+        help="of a Ray cluster that has the processes instead, one a core; "
+        "its machines must see all paths",
+    )
+    training.add_run(parser, "preparation", "; a file is one process's")
 
 
 def prepare(options):
     """Make texts of many files into ids, for `train` to read."""
     if options.workers is not None:
         integer(options.workers, "--workers")
+        if options.ray_address is not None:
+            raise ValueError("Expected --workers or --ray-address, not both")
     recipe = training.asked_recipe(options)
     files = expanded(options.data)
     corpora.check_dev(options, files[0])
-    texts = [
-        corpora.open_split(path, options, options.split, "train")
-        for path in files
-    ]
+    texts = corpora.open_splits(files, options, options.split, "train")
     dev = corpora.open_split(
         options.dev or files[0], options, options.dev_split, "dev"
     )
@@ -71,6 +56,7 @@ def prepare(options):
         model_overrides={**recipe.model, **model_overrides},
         training_overrides={**recipe.training, **training_overrides},
         processes=options.workers,
+        ray_address=options.ray_address,
     )
     for path, said in done["left_out"].items():
         note(f"{path}: {said}")

@@ -9,13 +9,16 @@ from keras_selfattn.cli import corpora
 from keras_selfattn.cli import models
 from keras_selfattn.cli import workers
 from keras_selfattn.cli.duration import noted_duration
-from keras_selfattn.cli.options import PROGRAM
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.cli.options import add_training
 from keras_selfattn.cli.options import choices
 from keras_selfattn.cli.options import overrides
 from keras_selfattn.cli.starting import start_keras
+from keras_selfattn.cli.trained import print_best
+from keras_selfattn.cli.trained import write_card
+from keras_selfattn.data.corpora import together
 from keras_selfattn.data.splitting import split
+from keras_selfattn.encoding.shards import expanded
 from keras_selfattn.files import read_json
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models.groups import GROUPS
@@ -53,9 +56,17 @@ def add_commands(commands):
         action="store_true",
         help="keep what a finished run needs to go on with more --epochs",
     )
+    parser.add_argument(
+        "--checkpoint-minutes",
+        type=float,
+        metavar="N",
+        help="keep what --resume goes on from every so many minutes, and not "
+        "only at the end of an epoch",
+    )
     models.add_verify(parser)
     workers.add_workers(parser)
-    _add_run(parser, "run")
+    corpora.add_dev_fraction(parser)
+    add_run(parser, "run", ", or one folder that `prepare` has made")
 
     parser = add_command(commands, tune)
     parser.add_argument(
@@ -88,7 +99,8 @@ def add_commands(commands):
         help="search nothing but what --search names",
     )
     parser.add_argument("--seed", type=int, default=0)
-    _add_run(parser, "search")
+    corpora.add_dev_fraction(parser)
+    add_run(parser, "search")
 
 
 def add_recipe(parser):
@@ -105,16 +117,23 @@ def add_recipe(parser):
     return chosen
 
 
-def _add_run(parser, kind):
+def add_run(parser, kind, more=""):
+    """What a command reads and writes.
+
+    Args:
+        parser: The command's parser.
+        kind: What the folder is that it writes, such as `"run"`.
+        more: What else is to be said of the files, as a string.
+    """
     parser.add_argument(
         "data",
+        nargs="+",
         help="training texts: .jsonl, .csv, .tsv or .parquet, - for standard "
         "input, or the .zip archive of SNLI or MultiNLI as downloaded, or "
-        "PAN's folder of authors"
-        + ("; or a folder that `prepare` has made" if kind == "run" else ""),
+        "PAN's folder of authors; several of them, and patterns in quotes, "
+        f"such as 'part-*.jsonl.zst'{more}",
     )
     corpora.add_dev(parser)
-    corpora.add_dev_fraction(parser)
     parser.add_argument(
         "--dev-split", metavar="NAME", help="of the dev texts (default: dev)"
     )
@@ -156,11 +175,11 @@ def _train(options, recipe, writes=True):
         seed = 0 if recipe is None else recipe.seed
     if options.start is not None:
         models.check_folder(options.start)
-    prepared = is_prepared(options.data)
+    prepared = any(map(is_prepared, options.data))
     if prepared:
         corpora.refuse_columns(options)
         whole, dev_corpus = [], None
-        corpus = pathlib.Path(options.data)
+        corpus = pathlib.Path(options.data[0])
         is_pair = read_json(corpus / MANIFEST_FILE).get("pairs")
     else:
         whole, corpus, dev_corpus = _open_corpora(options, seed)
@@ -197,16 +216,16 @@ def _train(options, recipe, writes=True):
             start=options.start,
             freeze=options.freeze,
             strategy=strategy,
+            checkpoint_minutes=options.checkpoint_minutes,
         )
     if not writes:
         return
     if was_finished:
         print("The run was finished before: there was nothing to go on with")
-    # A card tells of texts, and a prepared folder has none.
-    if was_finished or prepared:
-        _print_best(model, options)
     else:
-        _report(model, options, whole, corpus, dev_corpus, recipe)
+        corpora.report_left_out(*whole)
+        write_card(model, options, corpus, dev_corpus, recipe)
+    print_best(model, options)
 
 
 def tune(options):
@@ -242,7 +261,11 @@ def tune(options):
         resume=options.resume,
     )
     recipe = zoo.Recipe(options.preset)
-    _report(model, options, whole, corpus, dev_corpus, recipe)
+    corpora.report_left_out(*whole)
+    # A worker of a search leaves the model to its chief.
+    if model is not None:
+        write_card(model, options, corpus, dev_corpus, recipe)
+        print_best(model, options)
 
 
 def asked_recipe(options):
@@ -268,47 +291,13 @@ def _own_recipe(is_pair):
 def _open_corpora(options, seed):
     """The corpora to report on, and the training and dev texts."""
     fraction = options.dev_fraction
-    corpora.check_dev(options, options.data, fraction)
-    corpus = corpora.open_split(options.data, options, options.split, "train")
+    files = expanded(options.data)
+    for file in files:
+        corpora.check_dev(options, file, fraction)
+    whole = corpora.open_splits(files, options, options.split, "train")
+    corpus = together(whole)
     if fraction is not None:
-        return [corpus], *split(corpus, fraction, seed)
-    dev_corpus = corpora.open_split(
-        options.dev or options.data, options, options.dev_split, "dev"
-    )
-    return [corpus, dev_corpus], corpus, dev_corpus
-
-
-def _report(model, options, whole, corpus, dev_corpus, recipe):
-    corpora.report_left_out(*whole)
-    # A worker of a search leaves the model to its chief.
-    if model is None:
-        return
-    from keras_selfattn.data.fingerprint import fingerprint
-    from keras_selfattn.evaluation import evaluate
-    from keras_selfattn.model_card import write_model_card
-
-    write_model_card(
-        options.output,
-        model,
-        evaluate(model, dev_corpus),
-        {"train": fingerprint(corpus), "dev": fingerprint(dev_corpus)},
-        command=[PROGRAM, *options.arguments],
-        licence=recipe.licence,
-        limits=recipe.limits,
-    )
-    _print_best(model, options)
-
-
-def _print_best(model, options):
-    record = model.training_record
-    monitor = record["training"].get("monitor", "accuracy")
-    also = {
-        "accuracy": "",
-        "macro_f1": ", macro F1 {:.2%}",
-        "loss": ", loss {:.4f}",
-    }
-    also = also[monitor].format(record[f"dev_{monitor}"])
-    print(
-        f"Best dev accuracy {record['dev_accuracy']:.2%}{also} after epoch "
-        f"{record['epoch']}; the model is in {options.output}"
-    )
+        return whole, *split(corpus, fraction, seed)
+    dev = [options.dev] if options.dev is not None else files
+    dev = corpora.open_splits(dev, options, options.dev_split, "dev")
+    return [*whole, *dev], corpus, together(dev)

@@ -60,7 +60,7 @@ def are_to_start(options):
             "`--workers` must be a positive integer. "
             f"Received: --workers {options.workers}"
         )
-    if "-" in (options.data, options.dev):
+    if "-" in (*options.data, options.dev):
         raise ValueError(
             "Several workers can't all read standard input. Received: "
             f"--workers {options.workers} and -"

@@ -9,6 +9,7 @@ __getattr__, __dir__ = at_first_use(
         "author_profiling": ["AuthorProfiling"],
         "batches": ["EncodedDataset"],
         "checked_texts": ["CheckedTexts"],
+        "corpora": ["Corpora"],
         "corpus": ["Corpus"],
         "downloads": ["download"],
         "formats": ["open_corpus"],

@@ -166,6 +166,7 @@ class EncodedDataset:
         drop_remainder: bool = False,
         by_length: bool = False,
         share: tuple[int, int] | None = None,
+        skip: int = 0,
     ) -> tf.data.Dataset:
         """Batches of rows, padded to one of a few fixed lengths.
 
@@ -188,6 +189,8 @@ class EncodedDataset:
             share: Pair of integers, the number of a worker, from 0, and how
                 many there are: of each batch it gets its share of the rows,
                 as wide as the batch. None for all rows.
+            skip: Integer, how many batches each pass leaves out at its
+                beginning.
 
         Returns:
             A `tf.data.Dataset` of `(features, labels)`, or `(features,
@@ -204,7 +207,13 @@ class EncodedDataset:
                 rise from 1 or more.
         """
         plan = self._plan(
-            batch_size, boundaries, shuffle, seed, drop_remainder, by_length
+            batch_size,
+            boundaries,
+            shuffle,
+            seed,
+            drop_remainder,
+            by_length,
+            skip,
         )
         return cut_batches(
             lambda: self.stretches(plan, share), self.signature(share), plan
@@ -290,7 +299,14 @@ class EncodedDataset:
                 start = end
 
     def _plan(
-        self, batch_size, boundaries, shuffle, seed, drop_remainder, by_length
+        self,
+        batch_size,
+        boundaries,
+        shuffle,
+        seed,
+        drop_remainder,
+        by_length,
+        skip=0,
     ):
         validation.integer(batch_size, "batch_size")
         boundaries = BOUNDARIES if boundaries is None else tuple(boundaries)
@@ -307,6 +323,7 @@ class EncodedDataset:
             seed,
             drop_remainder,
             by_length,
+            skip,
         )
 
     def _stretch(self, planned):

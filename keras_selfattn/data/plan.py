@@ -17,7 +17,8 @@ class BatchPlan:
 
     The batches of an epoch depend on the seed and the number of the epoch
     alone, so a resumed training sees what the uninterrupted one would have
-    seen once it has set `epoch`, e.g. in a callback's `on_epoch_begin`.
+    seen once it has set `epoch`, e.g. in a callback's `on_epoch_begin`. Where
+    it goes on within an epoch, `skip` batches are left out of each.
 
     Attributes:
         epoch: Integer, the number of the next pass, from 0. Each pass raises it
@@ -34,8 +35,10 @@ class BatchPlan:
         seed,
         drop_remainder,
         by_length=False,
+        skip=0,
     ):
         self.epoch = 0
+        self._skip = skip
         # (rows, sides), as pairs have two lengths
         self._lengths = lengths.reshape(len(lengths), -1)
         self._boundaries = np.asarray(boundaries)
@@ -52,8 +55,7 @@ class BatchPlan:
         return self._by_length(rows) if self._is_sorted else rows
 
     def __len__(self):
-        rows, size = len(self._lengths), self._batch_size
-        return rows // size if self._drop_remainder else -(-rows // size)
+        return self._whole() - self._skip
 
     def __iter__(self):
         """Yields stretches of an epoch, some batches `b` of rows `r` each.
@@ -64,6 +66,7 @@ class BatchPlan:
         epoch = self.epoch
         self.epoch = epoch + 1
         order, batches = self._order(epoch)
+        batches = batches[self._skip :]
         size = self._batch_size
         at_once = max(1, _STRETCH_ROWS // size)
         for start in range(0, len(batches), at_once):
@@ -75,20 +78,25 @@ class BatchPlan:
             )
             yield rows, sizes, self._widths(longest)
 
+    def _whole(self):
+        """The batches of a whole epoch."""
+        rows, size = len(self._lengths), self._batch_size
+        return rows // size if self._drop_remainder else -(-rows // size)
+
     def _order(self, epoch):
         """The rows of an epoch, and the order of the batches cut from them."""
         size = self._batch_size
         count = len(self._lengths)
-        kept = len(self) * size if self._drop_remainder else count
+        kept = self._whole() * size if self._drop_remainder else count
         if not self._shuffle:
-            return self.rows[:kept], np.arange(len(self))
+            return self.rows[:kept], np.arange(self._whole())
         generator = np.random.default_rng((self._seed, epoch))
         order = generator.permutation(count)[:kept]
         window = size * _WINDOW_BATCHES
         for start in range(0, kept, window):
             part = order[start : start + window]
             order[start : start + window] = part[self._by_length(part)]
-        return order, generator.permutation(len(self))
+        return order, generator.permutation(self._whole())
 
     def _by_length(self, rows):
         lengths = self._lengths[rows]
@@ -155,3 +163,14 @@ def spans(starts, lengths):
     """All positions of some spans, one span after the other."""
     shifts = starts - (np.cumsum(lengths) - lengths)
     return np.repeat(shifts, lengths) + np.arange(lengths.sum())
+
+
+def offsets_of(lengths):
+    """Where each of some spans begins, one after the other, and the last ends.
+
+    Example:
+
+    >>> offsets_of([2, 0, 3]).tolist()
+    [0, 2, 2, 5]
+    """
+    return np.concatenate(([0], np.cumsum(lengths)))

@@ -16,6 +16,7 @@ from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.data.cutting import cut_batches
 from keras_selfattn.data.plan import BOUNDARIES
 from keras_selfattn.data.plan import BatchPlan
+from keras_selfattn.data.plan import offsets_of
 from keras_selfattn.data.plan import spans
 from keras_selfattn.data.store import read
 
@@ -76,7 +77,7 @@ class ShardedDataset:
     @property
     def is_pair(self) -> bool:
         """Whether the texts are pairs."""
-        return self._load(self._shards[0]).lengths.ndim == 2
+        return self._load(self._shards[0]).is_pair
 
     def batches(
         self,
@@ -84,6 +85,7 @@ class ShardedDataset:
         shuffle: bool = False,
         seed: int = 0,
         share: tuple[int, int] | None = None,
+        skip: int = 0,
     ) -> tf.data.Dataset:
         """Batches of rows, as those of `EncodedDataset.batches`.
 
@@ -92,16 +94,28 @@ class ShardedDataset:
             shuffle: As there.
             seed: As there.
             share: As there.
+            skip: As there.
         """
         validation.integer(batch_size, "batch_size")
-        plan = _Epochs(len(self), batch_size)
+        plan = _Epochs(len(self), batch_size, skip)
 
         def stretches():
             epoch, plan.epoch = plan.epoch, plan.epoch + 1
             seeds = (seed, epoch)
+            left = skip
             for part, own_seed in self._windows(batch_size, shuffle, seeds):
+                count = math.ceil(len(part) / batch_size)
+                skipped, left = min(left, count), max(0, left - count)
+                if skipped == count:
+                    continue
                 batches = BatchPlan(
-                    part.lengths, BOUNDARIES, batch_size, shuffle, own_seed, 0
+                    part.lengths,
+                    BOUNDARIES,
+                    batch_size,
+                    shuffle,
+                    own_seed,
+                    drop_remainder=False,
+                    skip=skipped,
                 )
                 yield from part.stretches(batches, share)
 
@@ -137,9 +151,9 @@ class ShardedDataset:
 class _Epochs:
     """What stands for the plan of batches that are planned a part at a time."""
 
-    def __init__(self, rows, batch_size):
+    def __init__(self, rows, batch_size, skip):
         self.epoch = 0
-        self._batches = math.ceil(rows / batch_size)
+        self._batches = math.ceil(rows / batch_size) - skip
 
     def __len__(self):
         return self._batches
@@ -183,7 +197,7 @@ def _joined(datasets):
     offsets = {}
     for side in first._offsets:
         lengths = [np.diff(each._offsets[side]) for each in datasets]
-        offsets[side] = _offsets(np.concatenate(lengths))
+        offsets[side] = offsets_of(np.concatenate(lengths))
     labels = np.concatenate([each.labels for each in datasets])
     return EncodedDataset(features, offsets, labels, first.label_names)
 
@@ -195,13 +209,9 @@ def _taken(dataset, rows):
         starts = ends[rows]
         lengths = ends[rows + 1] - starts
         steps = spans(starts, lengths)
-        offsets[side] = _offsets(lengths)
+        offsets[side] = offsets_of(lengths)
         for name, flat in dataset._features.items():
             if name in (f"{side}token_ids", f"{side}char_ids"):
                 features[name] = read(flat)[steps]
     labels = np.asarray(dataset.labels)[rows]
     return EncodedDataset(features, offsets, labels, dataset.label_names)
-
-
-def _offsets(lengths):
-    return np.concatenate(([0], np.cumsum(lengths)))

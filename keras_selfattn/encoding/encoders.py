@@ -5,7 +5,6 @@ import functools
 import numpy as np
 
 from keras_selfattn import heads
-from keras_selfattn import models
 from keras_selfattn import sides
 from keras_selfattn.backends import compiled
 from keras_selfattn.data.plan import BOUNDARIES
@@ -15,6 +14,7 @@ from keras_selfattn.encoding.views import ATTENTION
 from keras_selfattn.encoding.views import EMBEDDING
 from keras_selfattn.encoding.views import LABEL
 from keras_selfattn.encoding.views import PROBABILITIES
+from keras_selfattn.models.loading import load_whole
 from keras_selfattn.serving.served_model import load_savedmodel
 from keras_selfattn.serving.words import cropped
 from keras_selfattn.zoo.folders import find_model
@@ -44,14 +44,7 @@ def load_encoder(path, give, verify=True):
     """
     if find_model(path) is None:
         return ServedEncoder(load_savedmodel(path, verify), give)
-    model = models.from_preset(str(path), verify=verify)
-    for what, found in (
-        ("vocabulary", model.preprocessor),
-        ("labels", model.labels),
-    ):
-        if found is None:
-            raise ValueError(f"The model in {path} has no {what}")
-    return ClassifierEncoder(model, give)
+    return ClassifierEncoder(load_whole(str(path), verify), give)
 
 
 class Encoder:

@@ -6,6 +6,7 @@ import json
 import numpy as np
 
 from keras_selfattn.data.parquet import pyarrow
+from keras_selfattn.data.plan import offsets_of
 from keras_selfattn.encoding.views import ATTENTION
 from keras_selfattn.encoding.views import PROBABILITIES
 
@@ -91,4 +92,5 @@ def _matrices(pa, rows):
 
 
 def _ends(lengths):
-    return np.concatenate([[0], np.cumsum(lengths)]).astype("int32")
+    # Those of Arrow's lists.
+    return offsets_of(lengths).astype("int32")

@@ -16,7 +16,8 @@ from keras_selfattn.first_use import without_unused
 # So often a file may see its worker die: it may be the one that kills it.
 _DEATHS = 5
 _SECONDS = 1.0
-_VARIABLES = {
+# Of the environment of a process that has one core.
+VARIABLES = {
     OF_COMMAND: "1",
     "OMP_NUM_THREADS": "1",
     "TF_NUM_INTRAOP_THREADS": "1",
@@ -76,7 +77,7 @@ def run_workers(work, shards, progress, count, address):
         ChildProcessError: if workers died again and again at one file.
     """
     backend = os.environ.get("KERAS_BACKEND") or "tensorflow"
-    variables = {**_VARIABLES, "KERAS_BACKEND": backend}
+    variables = {**VARIABLES, "KERAS_BACKEND": backend}
     with ray_sessions.session(count, address, variables) as (ray, options):
         cores = int(ray.cluster_resources().get("CPU", 0))
         count = count or cores

@@ -135,6 +135,26 @@ def from_preset(
     )
 
 
+def load_whole(name, verify=True):
+    """A trained model that reads texts and names its answers.
+
+    Args:
+        name: As in `from_preset`.
+        verify: As there.
+
+    Raises:
+        ValueError: if it has no vocabulary, or no labels.
+    """
+    model = from_preset(name, verify=verify)
+    for what, found in (
+        ("vocabulary", model.preprocessor),
+        ("labels", model.labels),
+    ):
+        if found is None:
+            raise ValueError(f"The model in {name} has no {what}")
+    return model
+
+
 def _from_folder(folder, verify):
     if verify:
         check_checksums(folder)

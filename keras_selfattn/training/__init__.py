@@ -22,7 +22,8 @@ __getattr__, __dir__ = at_first_use(
             "read_history",
         ],
         "epochs": ["SetEpoch", "learning_rate_decay"],
-        "fitting": ["fit", "train"],
+        "fitting": ["fit"],
+        "running": ["train"],
         "preparation": [
             "PreparedTexts",
             "check_data",

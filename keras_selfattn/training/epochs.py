@@ -1,12 +1,14 @@
 """What is done at the beginning and at the end of an epoch: Keras callbacks."""
 
 import math
+import time
 from collections.abc import Mapping
 from typing import Any
 
 import keras
 import numpy as np
 
+from keras_selfattn import validation
 from keras_selfattn.training.averaging import EvaluateAverages
 
 
@@ -54,19 +56,48 @@ class SetEpoch(keras.callbacks.Callback):
             torch.manual_seed(int(words.generate_state(1)[0]))
 
 
+class Clock:
+    """Tells when a checkpoint is due.
+
+    Args:
+        minutes: Number, how many are between two of them, or `None` where
+            none is due.
+    """
+
+    def __init__(self, minutes):
+        if minutes is not None:
+            validation.positive(minutes, "checkpoint_minutes")
+            self._seconds = 60 * minutes
+        self._minutes = minutes
+        self._last = time.monotonic()
+
+    def is_due(self):
+        """Whether the minutes have passed since it last was."""
+        now = time.monotonic()
+        if self._minutes is None or now - self._last < self._seconds:
+            return False
+        self._last = now
+        return True
+
+
 class KeepRun(EvaluateAverages):
     """Keeps each epoch, and ends the run where a loss is not finite.
 
     Args:
         run: The `Run`.
+        before: Integer, how many batches of the first epoch were before.
+        clock: The `Clock` of the checkpoints within an epoch.
     """
 
-    def __init__(self, run):
+    def __init__(self, run, before=0, clock=None):
         super().__init__()
         self.run = run
+        self._before = before
+        self._clock = clock or Clock(None)
 
     def on_epoch_begin(self, epoch, logs=None):
         super().on_epoch_begin(epoch, logs)
+        self.run.restore_epoch(self.model)
         self._epoch = epoch + 1
         # On JAX it stands still within an epoch.
         self._steps = int(self.model.optimizer.iterations)
@@ -78,9 +109,22 @@ class KeepRun(EvaluateAverages):
         batch = min(batch + 1, self.params["steps"] or math.inf)
         self.run.check_finite(
             float(logs["loss"]),
-            f"by step {self._steps + batch}, batch {batch} of epoch "
-            f"{self._epoch}",
+            f"by step {self._steps + batch}, batch {self._before + batch} of "
+            f"epoch {self._epoch}",
         )
+        if self._clock.is_due():
+            self.keep_batches(batch)
+
+    def keep_batches(self, batches, metrics=None):
+        """Keep the run as it is within an epoch.
+
+        Args:
+            batches: Integer, how many have been, of those that there are.
+            metrics: As of `Run.keep_batches`.
+        """
+        # The end of the epoch has a checkpoint of its own.
+        if batches != self.params["steps"]:
+            self.run.keep_batches(self.model, self._before + batches, metrics)
 
     def on_epoch_end(self, epoch, logs=None):
         super().on_epoch_end(epoch, logs)

@@ -19,10 +19,11 @@ class FollowedRun:
 
     Attributes:
         history: List of one dictionary of logs an epoch.
+        batches: Integer, how many batches of the epoch after those are behind.
     """
 
     def __init__(self, settings):
-        self.history = []
+        self.history, self.batches = [], 0
         self.settings = settings
 
     @contextlib.contextmanager
@@ -42,6 +43,9 @@ class FollowedRun:
     def restore(self, model, checksums):
         """Nothing: the chief tells what there is to go on from."""
 
+    def restore_epoch(self, model):
+        """Nothing: the chief's metrics have it."""
+
     def is_over(self):
         """Whether the run has had its epochs, or lost its patience."""
         return is_over(self.history, self.settings["training"])
@@ -50,6 +54,9 @@ class FollowedRun:
         """`FloatingPointError` where a loss is not finite; as of a `Run`."""
         if not math.isfinite(loss):
             raise FloatingPointError(f"The loss is {float(loss)} {place}")
+
+    def keep_batches(self, model, batches, metrics):
+        """Nothing: the chief writes what is to be kept."""
 
     def keep(self, model, logs):
         """Remember an epoch; the chief writes what is to be kept."""

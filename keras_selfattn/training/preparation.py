@@ -16,7 +16,6 @@ import numpy as np
 
 from keras_selfattn import sides
 from keras_selfattn.data.batches import EncodedDataset
-from keras_selfattn.data.checked_texts import CheckedTexts
 from keras_selfattn.data.induced_vectors import induce_word_vectors
 from keras_selfattn.data.shards import ShardedDataset
 from keras_selfattn.data.word_vectors import load_word_vectors
@@ -124,7 +123,7 @@ def prepare(
     train_data = EncodedDataset.from_texts(
         train_texts, preprocessor, folder=folder and folder / "train"
     )
-    if isinstance(dev_texts, CheckedTexts):
+    if hasattr(dev_texts, "expect"):
         dev_texts.expect(train_data.label_names)
     dev_data = EncodedDataset.from_texts(
         dev_texts,

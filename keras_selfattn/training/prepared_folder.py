@@ -7,11 +7,15 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from keras_selfattn.backends import compiled
 from keras_selfattn.checksums import check_checksums
 from keras_selfattn.data.shards import ShardedDataset
 from keras_selfattn.data.shards import load_shard
+from keras_selfattn.evaluation import Evaluation
+from keras_selfattn.evaluation import count
 from keras_selfattn.files import read_json
 from keras_selfattn.models import get_preset
+from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.training.preparation import PreparedTexts
 from keras_selfattn.training.preparation import check_data
@@ -22,6 +26,9 @@ from keras_selfattn.training.values import DEFAULTS
 
 PREPROCESSOR_FOLDER = "preprocessor"
 VECTORS_FILE = "vectors.npz"
+
+# Answered at a time.
+_ROWS = 64
 
 # The training values that ids depend on.
 _NAMES = (
@@ -97,14 +104,54 @@ class PreparedFolder:
         train_data = ShardedDataset(
             [self._shard(entry) for entry in self._manifest["shards"]], labels
         )
-        dev = self._shard(self._manifest["dev"])
-        dev_data = load_shard(dev["folder"], labels)
+        dev_data = self._dev()
         check_data(preset, train_data, dev_data)
         sizes = model_sizes(preprocessor, found, overrides, vectors)
         sizes["num_classes"] = len(labels)
         if found is not None and training.get("induce_vectors"):
             found = induce_vectors(train_data, preprocessor, *found)
         return PreparedTexts(preprocessor, train_data, dev_data, found, sizes)
+
+    def fingerprints(self) -> dict[str, dict]:
+        """What is known of the texts, as a model card tells it.
+
+        Returns:
+            A dictionary, by `"train"` and `"dev"`, of the integer `"rows"`
+            and the counts by label in `"classes"`.
+        """
+        parts = {
+            "train": self._manifest["shards"],
+            "dev": [self._manifest["dev"]],
+        }
+        labels = self._manifest["labels"]
+        return {
+            name: {
+                "rows": sum(entry["rows"] for entry in entries),
+                "classes": {
+                    label: sum(entry["classes"][number] for entry in entries)
+                    for number, label in enumerate(labels)
+                },
+            }
+            for name, entries in parts.items()
+        }
+
+    def evaluate(self, model: Classifier) -> Evaluation:
+        """Compare a model's answers to the dev texts with their labels.
+
+        Args:
+            model: A classifier that takes the ids of this folder.
+
+        Returns:
+            A `keras_selfattn.evaluation.Evaluation`.
+        """
+        answer = compiled.probabilities(model)
+        batches = self._dev().batches(_ROWS).as_numpy_iterator()
+        answers = ((labels, answer(ids)) for ids, labels in batches)
+        return count(answers, self._manifest["labels"])
+
+    def _dev(self):
+        entry = self._shard(self._manifest["dev"])
+        return load_shard(entry["folder"], self._manifest["labels"])
 
     def _shard(self, entry):
         folder = self.folder / entry["name"]

@@ -3,30 +3,23 @@
 import contextlib
 import csv
 import io
-import json
 import os
 import pathlib
-import zlib
 from collections.abc import Iterator
 from collections.abc import Mapping
 
 import keras
 import numpy as np
-from keras import ops
 
 from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.checksums import check_checksums
 from keras_selfattn.checksums import write_checksums
-from keras_selfattn.controls import one_line
 from keras_selfattn.files import disk_named
-from keras_selfattn.files import read_json
 from keras_selfattn.files import remove_folder
-from keras_selfattn.files import replaced_folder
-from keras_selfattn.files import restore_folder
 from keras_selfattn.files import write_text
 from keras_selfattn.leftovers import cleared
 from keras_selfattn.training.averaging import averaged_weights
-from keras_selfattn.training.ending import CHECKPOINT_FOLDER
+from keras_selfattn.training.checkpoint import Checkpoint
 from keras_selfattn.training.ending import HISTORY_FILE
 from keras_selfattn.training.ending import best_epoch
 from keras_selfattn.training.ending import finished_history
@@ -37,17 +30,8 @@ from keras_selfattn.training.settings import check_new
 from keras_selfattn.training.settings import check_settings
 from keras_selfattn.training.settings import write_settings
 from keras_selfattn.training.values import VALUES
+from keras_selfattn.training.variables import fixed_checksum
 from keras_selfattn.zoo.folders import MODEL_FOLDER
-
-_STATE_FILE = "state.json"
-_VARIABLES_FILE = "variables.npz"
-# What a resumed run must have again, by the name of its checksum. That of the
-# lengths and labels is for checkpoints from before there was one of the texts.
-_CHECKED = {
-    "data": "texts",
-    "texts": "texts",
-    "fixed_weights": "word vectors",
-}
 
 
 class Run:
@@ -62,6 +46,7 @@ class Run:
 
     Attributes:
         history: List of one dictionary of logs an epoch.
+        batches: Integer, how many batches of the epoch after those are behind.
         is_finished: Boolean, whether there is nothing left to do, nor a
             checkpoint to go on from.
 
@@ -79,22 +64,21 @@ class Run:
         verify: bool = True,
     ) -> None:
         self.folder = pathlib.Path(folder)
-        self.history = []
+        self.history, self.batches = [], 0
         self.settings = settings
         self.is_finished = False
         self._training = settings.get("training", {})
         self._checksums = {}
+        self._checkpoint = Checkpoint(self.folder)
         path = self.folder / SETTINGS_FILE
         if resume:
             changeable = [v.name for v in VALUES if v.is_changeable]
             check_settings(path, settings, "run", changeable)
-            restore_folder(self.folder / CHECKPOINT_FOLDER)
             if verify:
                 check_checksums(self.folder)
-                check_checksums(self.folder / CHECKPOINT_FOLDER)
-            state = self.folder / CHECKPOINT_FOLDER / _STATE_FILE
-            if state.exists():
-                self.history = _read_state(state)["history"]
+            self._checkpoint.check(verify)
+            if self._checkpoint.exists():
+                self.history, self.batches = self._checkpoint.progress()
             elif finished := finished_history(self.folder):
                 self.history = finished
                 self._check_over()
@@ -115,7 +99,7 @@ class Run:
 
     def drop_checkpoint(self) -> None:
         """Remove what a finished run would need to go on with more epochs."""
-        remove_folder(self.folder / CHECKPOINT_FOLDER)
+        self._checkpoint.remove()
 
     def _check_over(self):
         if not self.is_over():
@@ -141,7 +125,7 @@ class Run:
             yield data
 
     def restore(self, model: keras.Model, checksums: Mapping[str, int]) -> None:
-        """Give a compiled model the state after the last finished epoch.
+        """Give a compiled model the state of the last checkpoint.
 
         Args:
             model: The model.
@@ -156,41 +140,12 @@ class Run:
             "fixed_weights": fixed_checksum(model),
             **checksums,
         }
-        if not self.history:
-            return
-        model.optimizer.build(model.trainable_variables)
-        checkpoint = self.folder / CHECKPOINT_FOLDER
-        state = _read_state(checkpoint / _STATE_FILE)
-        # Runs were TensorFlow's alone at first.
-        backend = state.get("backend", "tensorflow")
-        if backend != keras.backend.backend():
-            raise ValueError(
-                "A run is resumed on the backend it was started on, as no "
-                "other draws the same random numbers: set "
-                f"KERAS_BACKEND={backend}. "
-                f"Received: {keras.backend.backend()}"
-            )
-        for name, what in _CHECKED.items():
-            given = self._checksums[name]
-            # Checkpoints had fewer of them at first.
-            if state.get(name, given) != given:
-                raise ValueError(
-                    f"A run is resumed with the {what} it was started with. "
-                    f"Received others than those of {checkpoint}"
-                )
-        path = checkpoint / _VARIABLES_FILE
-        try:
-            with open(path, "rb") as file, np.load(file) as arrays:
-                pairs = zip(
-                    changing_variables(model), arrays.files, strict=True
-                )
-                for variable, name in pairs:
-                    variable.assign(arrays[name])
-        # NumPy has all kinds of errors for a damaged file.
-        except Exception as error:
-            raise ValueError(
-                f"{path} does not hold the state of the run: {one_line(error)}"
-            ) from error
+        if self.history or self.batches:
+            self._checkpoint.restore(model, self._checksums)
+
+    def restore_epoch(self, model: keras.Model) -> None:
+        """The same of what the metrics have seen of an epoch, as it goes on."""
+        self._checkpoint.restore_epoch(model)
 
     def check_finite(self, loss: float, place: str) -> None:
         """`FloatingPointError` where a loss is not finite.
@@ -202,11 +157,12 @@ class Run:
         if np.isfinite(loss):
             return
         kept = "no epoch was good before"
-        if self.history:
-            kept = (
-                f"what epoch {len(self.history)} has left is in "
-                f"{self.folder / CHECKPOINT_FOLDER}"
-            )
+        if self.batches:
+            kept = f"batch {self.batches} of epoch {len(self.history) + 1}"
+        elif self.history:
+            kept = f"epoch {len(self.history)}"
+        if self.history or self.batches:
+            kept = f"what {kept} has left is in {self._checkpoint.folder}"
         raise FloatingPointError(f"The loss is {float(loss)} {place}; {kept}")
 
     def keep(self, model: keras.Model, logs: Mapping) -> None:
@@ -230,29 +186,25 @@ class Run:
                 model.save_to_preset(self.folder / MODEL_FOLDER)
         epochs = enumerate(self.history, start=1)
         write_history(self.folder, [{"epoch": n, **logs} for n, logs in epochs])
-        # Last, so that a run stopped in between repeats the whole epoch.
-        self._write_checkpoint(model)
+        # Last, so that a run stopped in between repeats what comes before.
+        self.batches = 0
+        self._checkpoint.write(model, self._checksums, self.history)
 
-    def _write_checkpoint(self, model):
-        state = {
-            "history": self.history,
-            "backend": keras.backend.backend(),
-            **self._checksums,
-        }
-        with replaced_folder(self.folder / CHECKPOINT_FOLDER) as beside:
-            arrays = map(ops.convert_to_numpy, changing_variables(model))
-            np.savez(beside / _VARIABLES_FILE, *arrays)
-            write_text(beside / _STATE_FILE, json.dumps(state))
-            write_checksums(beside)
+    def keep_batches(
+        self, model: keras.Model, batches: int, metrics: list | None = None
+    ) -> None:
+        """Write a checkpoint within an epoch.
 
-
-def _read_state(path):
-    state = read_json(path)
-    if not isinstance(state, dict) or not isinstance(
-        state.get("history"), list
-    ):
-        raise ValueError(f"{path} is not the state of a run")
-    return state
+        Args:
+            model: The model.
+            batches: Integer, how many batches of the epoch are behind.
+            metrics: List of arrays, what the metrics of all workers have seen
+                of them; by default what the model's have.
+        """
+        self.batches = batches
+        self._checkpoint.write(
+            model, self._checksums, self.history, batches, metrics
+        )
 
 
 def write_run_checksums(folder):
@@ -267,48 +219,3 @@ def write_history(folder: pathlib.Path, history: list[dict]) -> None:
     writer.writeheader()
     writer.writerows(history)
     write_text(folder / HISTORY_FILE, text.getvalue())
-
-
-def changing_variables(model):
-    """All variables that training changes, in a fixed order.
-
-    Those of the optimizer and the states of the dropouts are among them;
-    fixed word vectors, often most of a model, are not.
-    """
-    fixed = {id(variable) for variable in _fixed(model)}
-    variables = [
-        variable
-        for layer in model.layers
-        for variable in layer.variables
-        if id(variable) not in fixed
-    ]
-    return variables + model.optimizer.variables
-
-
-def random_states(model):
-    """The states that dropouts draw from, of those variables."""
-    weights = {id(weight) for weight in model.weights}
-    return [
-        variable
-        for layer in model.layers
-        for variable in layer.variables
-        if id(variable) not in weights and tuple(variable.shape) == (2,)
-    ]
-
-
-def fixed_checksum(model):
-    """A number that differs for other weights that training leaves alone."""
-    checksum = 0
-    for variable in _fixed(model):
-        array = np.ascontiguousarray(ops.convert_to_numpy(variable))
-        checksum = zlib.crc32(array, checksum)
-    return checksum
-
-
-def _fixed(model):
-    return [
-        variable
-        for layer in model.layers
-        if not layer.trainable
-        for variable in layer.weights
-    ]

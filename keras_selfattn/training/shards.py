@@ -6,11 +6,9 @@ is not made again, and its bytes are those that any number of processes makes.
 """
 
 import collections
-import concurrent.futures
 import functools
 import itertools
 import json
-import multiprocessing
 import os
 import pathlib
 import zlib
@@ -39,6 +37,7 @@ from keras_selfattn.models import arguments
 from keras_selfattn.models import get_preset
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import count_words
+from keras_selfattn.training.mapping import mapping
 from keras_selfattn.training.preparation import preprocessor_of
 from keras_selfattn.training.prepared_folder import PREPROCESSOR_FOLDER
 from keras_selfattn.training.prepared_folder import VECTORS_FILE
@@ -68,6 +67,7 @@ def prepare_shards(
     training_overrides: Mapping | None = None,
     processes: int | None = None,
     shard_rows: int = _SHARD_ROWS,
+    ray_address: str | None = None,
 ) -> dict[str, Any]:
     """Make texts of many files into ids in a folder, which `train` takes.
 
@@ -91,6 +91,9 @@ def prepare_shards(
             cores. A script that asks for several has its own code behind
             `if __name__ == "__main__":`.
         shard_rows: Integer, the rows of a shard at most.
+        ray_address: Address of a Ray cluster that has the processes, one a
+            core, whose machines see all paths under the same names; or `None`
+            for this machine.
 
     Returns:
         A dictionary of the `"rows"` and `"tokens"` of the training texts, the
@@ -99,8 +102,10 @@ def prepare_shards(
 
     Raises:
         ValueError: if the folder is not empty and `resume` is not given, if
-            what is there has other settings or files, or if the texts are
-            not as expected.
+            what is there has other settings or files, if the texts are not
+            as expected, or if no cluster answers.
+        ImportError: if Ray is not installed and an address is given.
+        ChildProcessError: if a process was ended from outside.
     """
     if processes is None:
         processes = os.cpu_count() or 1
@@ -127,34 +132,41 @@ def prepare_shards(
             check_new(folder, "preparation", _COUNTS_FOLDER)
         folder.mkdir(parents=True, exist_ok=True)
         write_settings(folder / SETTINGS_FILE, settings)
-        with _Mapping(min(processes, len(train_texts))) as map_files:
-            return _prepare(
-                folder,
-                train_texts,
-                dev_texts,
-                training,
-                model,
-                vectors,
-                shard_rows,
-                map_files,
-                settings,
+        count = min(processes, len(train_texts))
+        with mapping(count, ray_address) as map_files:
+            words, labels, left_out = _counted(
+                folder, training["lowercase"], train_texts, map_files
             )
+            _write_preprocessor(folder, words, training, model, vectors)
+            shards = _encoded(
+                folder, labels, train_texts, shard_rows, map_files
+            )
+        if hasattr(dev_texts, "expect"):
+            dev_texts.expect(labels)
+        (dev,) = _encode(folder, labels, _DEV, dev_texts)
+        manifest = {
+            "settings": settings,
+            "labels": labels,
+            "pairs": load_shard(folder / dev["name"], labels).is_pair,
+            "shards": shards,
+            "dev": dev,
+        }
+        write_text(
+            folder / MANIFEST_FILE, json.dumps(manifest, indent=1) + "\n"
+        )
+    return {
+        "rows": sum(shard["rows"] for shard in shards),
+        "tokens": sum(shard["tokens"] for shard in shards),
+        "shards": len(shards),
+        "left_out": left_out,
+    }
 
 
-def _prepare(
-    folder,
-    train_texts,
-    dev_texts,
-    training,
-    model,
-    vectors,
-    shard_rows,
-    map_files,
-    settings,
-):
+def _counted(folder, lowercase, train_texts, map_files):
+    """The words of all files by their counts, the labels, and the reports."""
     counts_folder = folder / _COUNTS_FOLDER
     counts_folder.mkdir(exist_ok=True)
-    count = functools.partial(_count, counts_folder, training["lowercase"])
+    count = functools.partial(_count, counts_folder, lowercase)
     words, labels, left_out = collections.Counter(), {}, {}
     for found in map_files(count, range(len(train_texts)), train_texts):
         found = read_json(found)
@@ -162,8 +174,11 @@ def _prepare(
         labels.update(dict.fromkeys(found["labels"]))
         if found["left_out"]:
             left_out[found["path"]] = found["left_out"]
-    labels = in_order(plain(labels))
     words = {w: words[w] for w in sorted(words, key=lambda w: (-words[w], w))}
+    return words, in_order(plain(labels)), left_out
+
+
+def _write_preprocessor(folder, words, training, model, vectors):
     preprocessor, found = preprocessor_of(words, training, vectors, model)
     with replaced_folder(folder / PREPROCESSOR_FOLDER) as beside:
         preprocessor.save(beside)
@@ -174,33 +189,14 @@ def _prepare(
         if found is not None:
             np.savez(beside / VECTORS_FILE, vectors=found[0], found=found[1])
         write_checksums(beside)
-    encode = functools.partial(_encode, folder, labels)
-    shards = [
-        shard
-        for some in map_files(
-            functools.partial(encode, shard_rows=shard_rows),
-            [f"train/{number:05}" for number in range(len(train_texts))],
-            train_texts,
-        )
-        for shard in some
-    ]
-    if hasattr(dev_texts, "expect"):
-        dev_texts.expect(labels)
-    (dev,) = encode(_DEV, dev_texts)
-    manifest = {
-        "settings": settings,
-        "labels": labels,
-        "pairs": load_shard(folder / dev["name"], labels).is_pair,
-        "shards": shards,
-        "dev": dev,
-    }
-    write_text(folder / MANIFEST_FILE, json.dumps(manifest, indent=1) + "\n")
-    return {
-        "rows": sum(shard["rows"] for shard in shards),
-        "tokens": sum(shard["tokens"] for shard in shards),
-        "shards": len(shards),
-        "left_out": left_out,
-    }
+
+
+def _encoded(folder, labels, train_texts, shard_rows, map_files):
+    """What the manifest has of the shards of all files, in their order."""
+    encode = functools.partial(_encode, folder, labels, shard_rows=shard_rows)
+    names = [f"train/{number:05}" for number in range(len(train_texts))]
+    found = map_files(encode, names, train_texts)
+    return list(itertools.chain.from_iterable(found))
 
 
 def _count(folder, lowercase, number, texts):
@@ -240,7 +236,8 @@ def _encode(folder, labels, name, texts, shard_rows=None):
         if shard_rows is not None:
             part = itertools.islice(part, shard_rows)
         shard = f"{name}-{number:04}"
-        if (folder / shard).exists():
+        is_there = (folder / shard).exists()
+        if is_there:
             # Read on to where the next one begins.
             collections.deque(part, maxlen=0)
         else:
@@ -249,11 +246,12 @@ def _encode(folder, labels, name, texts, shard_rows=None):
                     part, remembered, labels=labels, folder=beside
                 )
                 write_checksums(beside)
-        shards.append(_entry(folder, shard, labels))
+        # What has just been written need not be read again.
+        shards.append(_entry(folder, shard, labels, verify=is_there))
 
 
-def _entry(folder, shard, labels):
-    dataset = load_shard(folder / shard, labels, verify=True)
+def _entry(folder, shard, labels, verify):
+    dataset = load_shard(folder / shard, labels, verify)
     checksums = (folder / shard / CHECKSUMS_FILE).read_bytes()
     return {
         "name": shard,
@@ -277,32 +275,3 @@ def _told(texts):
         return None if path is None else str(path)
     found = os.stat(path)
     return {"path": str(path), "bytes": found.st_size}
-
-
-class _Mapping:
-    """A `map` over files, in several processes where there are several."""
-
-    def __init__(self, processes):
-        self._pool = None
-        if processes > 1:
-            # TensorFlow's threads don't live through a fork.
-            self._pool = concurrent.futures.ProcessPoolExecutor(
-                processes, multiprocessing.get_context("spawn")
-            )
-
-    def __enter__(self):
-        return map if self._pool is None else self._map
-
-    def _map(self, function, *columns):
-        try:
-            yield from self._pool.map(function, *columns)
-        except concurrent.futures.process.BrokenProcessPool as error:
-            raise ChildProcessError(
-                "A process of `prepare` was ended from outside, as where there "
-                "is too little memory; with --resume (resume=True) the rest is "
-                "prepared"
-            ) from error
-
-    def __exit__(self, *error):
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)

@@ -10,8 +10,10 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
-from keras_selfattn.training.run import changing_variables
-from keras_selfattn.training.run import random_states
+from keras_selfattn.training.variables import build_metrics
+from keras_selfattn.training.variables import changing_variables
+from keras_selfattn.training.variables import metric_variables
+from keras_selfattn.training.variables import random_states
 
 # Far apart, so that no worker's dropout repeats that of another.
 _APART = 1_000_003
@@ -28,18 +30,15 @@ class Steps:
     """
 
     def __init__(self, model, workers, batch_size, class_weight=None):
-        self._model = model
-        self._workers = workers
+        self.model = model
+        self.workers = workers
         self._batch_size = batch_size
         self._class_weights = None
         if class_weight is not None:
             weights = [class_weight[i] for i in range(len(class_weight))]
             self._class_weights = tf.constant(weights, "float32")
         model.optimizer.build(model.trainable_variables)
-        # They make their variables when they are first used.
-        one = np.ones((1, *model.output.shape[1:]), "float32")
-        model.compute_metrics(None, np.zeros(1, "int32"), one)
-        model.reset_metrics()
+        build_metrics(model)
         self._loss = next(m for m in model.metrics if m.name == "loss")
         self.train = tf.function(
             self._train, reduce_retracing=True, autograph=False
@@ -48,15 +47,22 @@ class Steps:
             self._test, reduce_retracing=True, autograph=False
         )
 
-    def add_up_metrics(self):
-        """Give the metrics what all workers have seen."""
+    def seen_by_all(self):
+        """What the metrics would have, had they seen what all workers have."""
         # What they keep are sums.
-        self._workers.add_up_variables(
-            [v for metric in self._model.metrics for v in metric.variables]
+        return self.workers.add_up(
+            [tf.convert_to_tensor(v) for v in metric_variables(self.model)]
         )
 
-    def _train(self, features, labels, own):
-        model = self._model
+    def add_up_metrics(self):
+        """Give the metrics what all workers have seen."""
+        for variable, value in zip(
+            metric_variables(self.model), self.seen_by_all(), strict=True
+        ):
+            variable.assign(value)
+
+    def _train(self, features, labels, own, due):
+        model = self.model
         weights = None
         if self._class_weights is not None:
             weights = tf.gather(self._class_weights, labels)
@@ -75,17 +81,19 @@ class Steps:
             for gradient, variable in zip(gradients, variables, strict=True)
             if gradient is not None
         ]
-        *gradients, whole = self._workers.add_up(
-            [gradient for gradient, _ in pairs] + [share]
+        # What the others must know goes along with what is sent anyway.
+        *gradients, told = self.workers.add_up(
+            [gradient for gradient, _ in pairs] + [tf.stack([share, due])]
         )
+        whole, due = tf.unstack(told)
         model.optimizer.apply(
             [_divided(gradient, whole) for gradient in gradients],
             [variable for _, variable in pairs],
         )
-        return self._seen(features, labels, outputs, loss, own)
+        return self._seen(features, labels, outputs, loss, own), due
 
     def _test(self, features, labels, own):
-        model = self._model
+        model = self.model
         outputs = model(features, training=False)
         loss = model.compute_loss(features, labels, outputs, training=False)
         return self._seen(features, labels, outputs, loss, own)
@@ -93,9 +101,7 @@ class Steps:
     def _seen(self, features, labels, outputs, loss, own):
         self._loss.update_state(loss, sample_weight=own)
         # The loss is among them: what is not its own it leaves as it is.
-        return self._model.compute_metrics(
-            features, labels[:own], outputs[:own]
-        )
+        return self.model.compute_metrics(features, labels[:own], outputs[:own])
 
 
 def _divided(gradient, number):
@@ -116,7 +122,7 @@ def take_state_of_chief(model, run, workers):
         run: The chief's `Run`, or another worker's `FollowedRun`.
         workers: The `Workers`.
     """
-    run.history = workers.told_by_chief(run.history)
+    run.history, run.batches = workers.told_by_chief((run.history, run.batches))
     variables = changing_variables(model)
     arrays = [ops.convert_to_numpy(variable) for variable in variables]
     for variable, array in zip(
@@ -131,32 +137,48 @@ def take_state_of_chief(model, run, workers):
         state.assign(np.array([first, second], state.dtype))
 
 
-def fit_together(
-    model, batches, dev_batches, workers, steps, first_epoch, epochs, callbacks
-):
+def fit_together(steps, batches, dev_batches, epochs, callbacks, verbose, keep):
     """Fit a compiled model to batches that several workers share.
 
     Args:
-        model: The compiled model, the same in all workers.
+        steps: The `Steps` of the model, the same in all workers.
         batches: The worker's share of the training batches.
         dev_batches: The same of the dev batches.
-        workers: The `Workers`.
-        steps: The model's `Steps`.
-        first_epoch: Integer, how many epochs have been before.
-        epochs: Integer, the last one.
-        callbacks: A `keras.callbacks.CallbackList`. The logs of an epoch are
-            those of all workers, those of a batch the worker's own.
+        epochs: Range of their numbers, from 0.
+        callbacks: Keras callbacks. The logs of an epoch are those of all
+            workers, those of a batch the worker's own.
+        verbose: As in `keras.Model.fit`, of the chief.
+        keep: Pair of the `Clock` of the checkpoints within an epoch, and of
+            the method of a `KeepRun` that writes one.
     """
+    model, workers = steps.model, steps.workers
+    clock, keep_batches = keep
+    if not workers.is_chief:
+        verbose = 0
+    callbacks = keras.callbacks.CallbackList(
+        callbacks,
+        add_history=True,
+        add_progbar=verbose != 0,
+        model=model,
+        verbose=verbose,
+        epochs=epochs.stop,
+        steps=len(batches),
+    )
     model.stop_training = False
     callbacks.on_train_begin()
     logs = {}
-    for epoch in range(first_epoch, epochs):
+    for epoch in epochs:
         model.reset_metrics()
         callbacks.on_epoch_begin(epoch)
         for number, batch in enumerate(batches):
             callbacks.on_train_batch_begin(number)
-            seen = steps.train(*batch)
+            # The chief's clock is the one that all go by.
+            due = float(workers.is_chief and clock.is_due())
+            seen, due = steps.train(*batch, tf.constant(due))
             callbacks.on_train_batch_end(number, seen)
+            if due > 0:
+                metrics = [each.numpy() for each in steps.seen_by_all()]
+                keep_batches(number + 1, metrics)
         logs = _results(model, steps)
         callbacks.on_test_begin()
         model.reset_metrics()
@@ -169,10 +191,12 @@ def fit_together(
         logs.update({f"val_{name}": each for name, each in found.items()})
         callbacks.on_epoch_end(epoch, logs)
         # A callback may look at more than the logs.
-        if workers.told_by_chief(bool(model.stop_training)):
+        model.stop_training = workers.told_by_chief(bool(model.stop_training))
+        if model.stop_training:
             break
     model.optimizer.finalize_variable_values(model.trainable_variables)
     callbacks.on_train_end(logs)
+    workers.wait_for_all()
 
 
 def _results(model, steps):

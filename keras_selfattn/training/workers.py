@@ -126,15 +126,6 @@ class Workers:
             return add_within()
         return self._strategy.run(add)
 
-    def add_up_variables(self, variables):
-        """Give variables their sums over all workers."""
-        if self.count > 1 and variables:
-            values = [tf.convert_to_tensor(each) for each in variables]
-            for variable, value in zip(
-                variables, self.add_up(values), strict=True
-            ):
-                variable.assign(value)
-
     def from_chief(self, arrays):
         """The chief's arrays, in all workers.
 

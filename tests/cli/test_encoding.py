@@ -8,17 +8,9 @@ import pytest
 from keras_selfattn.cli import main
 from keras_selfattn.models import from_preset
 from tests.cli.commands import fails
-from tests.tiny_classifier import tiny_classifier
 from tests.visualization.examples import decomposable
 
 TEXTS = ["good food", "bad", "a much longer text about good food ."]
-
-
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("model") / "model"
-    tiny_classifier().save_to_preset(folder)
-    return folder
 
 
 @pytest.fixture
@@ -55,45 +47,45 @@ def check(arrays, folder, capsys):
     assert "other.csv:3: expected text" in line
 
 
-def test_one_file_of_arrays(model, files, tmp_path, capsys):
-    encode(model, files, tmp_path / "vectors.npz")
+def test_one_file_of_arrays(tiny_folder, files, tmp_path, capsys):
+    encode(tiny_folder, files, tmp_path / "vectors.npz")
     with np.load(tmp_path / "vectors.npz") as arrays:
-        check(arrays, model, capsys)
+        check(arrays, tiny_folder, capsys)
         assert arrays["labels"].tolist() == ["1", "two", "gütig"]
 
 
 @pytest.mark.parametrize("is_there", [False, True])
-def test_a_folder_of_arrays(model, files, tmp_path, capsys, is_there):
+def test_a_folder_of_arrays(tiny_folder, files, tmp_path, capsys, is_there):
     folder = tmp_path / "vectors"
     if is_there:
         folder.mkdir()
-    encode(model, files, folder)
+    encode(tiny_folder, files, folder)
     arrays = {path.stem: np.load(path) for path in folder.iterdir()}
-    check(arrays, model, capsys)
+    check(arrays, tiny_folder, capsys)
     assert arrays["labels"].tolist() == ["1", "two", "gütig"]
 
 
-def test_parquet(model, files, tmp_path, capsys):
+def test_parquet(tiny_folder, files, tmp_path, capsys):
     parquet = pytest.importorskip("pyarrow.parquet")
-    encode(model, files, tmp_path / "vectors.parquet")
+    encode(tiny_folder, files, tmp_path / "vectors.parquet")
     table = parquet.read_table(tmp_path / "vectors.parquet").to_pydict()
     names = ("1", "two", "gütig")
     columns = [table.pop(f"probability_{name}") for name in names]
     arrays = {name: np.array(rows) for name, rows in table.items()}
     arrays["embedding"] = arrays["embedding"].astype("float32")
     arrays["probabilities"] = np.array(columns, "float32").T
-    check(arrays, model, capsys)
+    check(arrays, tiny_folder, capsys)
 
 
-def test_what_is_given(model, tmp_path, monkeypatch):
+def test_what_is_given(tiny_folder, tmp_path, monkeypatch):
     for given in ("label", "embedding", "probabilities", "label,embedding"):
         stream = io.TextIOWrapper(io.BytesIO(b"good food\n"))
         monkeypatch.setattr(sys, "stdin", stream)
-        encode(model, ["-"], tmp_path / "vectors.npz", f"--give={given}")
+        encode(tiny_folder, ["-"], tmp_path / "vectors.npz", f"--give={given}")
         with np.load(tmp_path / "vectors.npz") as arrays:
             assert {*arrays} == {*given.split(","), "labels"}
     with pytest.raises(SystemExit):
-        encode(model, ["-"], tmp_path / "vectors.npz", "--give=scores")
+        encode(tiny_folder, ["-"], tmp_path / "vectors.npz", "--give=scores")
 
 
 def test_pairs(tmp_path):
@@ -106,21 +98,21 @@ def test_pairs(tmp_path):
         assert len(arrays["embedding"]) == 1
 
 
-def test_rows_that_are_all_bad(model, tmp_path, capsys):
+def test_rows_that_are_all_bad(tiny_folder, tmp_path, capsys):
     path = tmp_path / "texts.txt"
     path.write_text("\n\n")
-    encode(model, [path], tmp_path / "vectors.npz")
+    encode(tiny_folder, [path], tmp_path / "vectors.npz")
     with np.load(tmp_path / "vectors.npz") as arrays:
         assert np.isnan(arrays["embedding"]).all()
         assert arrays["label"].tolist() == ["", ""]
 
 
-def test_a_pattern_gives_a_file_for_each_file(model, tmp_path, capsys):
+def test_a_pattern_gives_a_file_for_each_file(tiny_folder, tmp_path, capsys):
     parquet = pytest.importorskip("pyarrow.parquet")
     for number, text in enumerate(("good\n\n", "bad\n")):
         (tmp_path / f"part-{number}.txt").write_text(text)
     arguments = [
-        *("encode", model, tmp_path / "part-*", "--give=label,attention"),
+        *("encode", tiny_folder, tmp_path / "part-*", "--give=label,attention"),
         f"--output={tmp_path / 'out'}",
     ]
     for more in ("", ", 2 more were there"):
@@ -137,42 +129,48 @@ def test_a_pattern_gives_a_file_for_each_file(model, tmp_path, capsys):
     assert tables[0]["tokens"].to_pylist() == [["good"], None]
     assert tables[1]["tokens"].to_pylist() == [["bad"]]
     # The same in one file, and the files in the order of their names.
-    encode(model, [tmp_path / "part-*"], tmp_path / "all.parquet")
+    encode(tiny_folder, [tmp_path / "part-*"], tmp_path / "all.parquet")
     table = parquet.read_table(tmp_path / "all.parquet")
     labels = [label for each in tables for label in each["label"].to_pylist()]
     assert table["label"].to_pylist() == labels
 
 
-def test_arguments_that_do_not_go_together(model, files, tmp_path, capsys):
+def test_arguments_that_do_not_go_together(
+    tiny_folder, files, tmp_path, capsys
+):
     file = f"--output={tmp_path / 'vectors.npz'}"
     folder = f"--output={tmp_path / 'out'}"
     fails(
         capsys,
-        ["encode", model, files[0], file, "--give=attention"],
+        ["encode", tiny_folder, files[0], file, "--give=attention"],
         "attention has as many numbers as a text has words",
     )
     fails(
         capsys,
-        ["encode", model, files[0], folder, "--give=label,attention"],
+        ["encode", tiny_folder, files[0], folder, "--give=label,attention"],
         "written to .parquet alone",
     )
     for more in ("--workers=2", "--ray-address=127.0.0.1:1"):
         fails(
             capsys,
-            ["encode", model, files[0], file, more],
+            ["encode", tiny_folder, files[0], file, more],
             "--output must be a folder",
         )
     fails(
         capsys,
-        ["encode", model, tmp_path / "*.txt", folder, "--download"],
+        ["encode", tiny_folder, tmp_path / "*.txt", folder, "--download"],
         "--download gets one archive",
     )
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("name", ["vectors.csv", "none/vectors.npz", "full"])
-def test_outputs_that_cannot_be_written(model, files, tmp_path, name, capsys):
+def test_outputs_that_cannot_be_written(
+    tiny_folder, files, tmp_path, name, capsys
+):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").touch()
     output = f"--output={tmp_path / name}"
-    fails(capsys, ["encode", model, files[0], output], str(tmp_path / name))
+    fails(
+        capsys, ["encode", tiny_folder, files[0], output], str(tmp_path / name)
+    )

@@ -42,6 +42,16 @@ def test_prepare_and_train(parts, tmp_path, capsys):
     train = ["train", str(tmp_path / "ids"), *SMALL]
     assert main([*train, f"--output={tmp_path / 'run'}"]) == 0
     assert "Best dev accuracy" in capsys.readouterr().out
+    card = (tmp_path / "run" / "model" / "README.md").read_text()
+    assert "| train | 100 |" in card and "| dev | 30 |" in card
+    # Of the rows of the dev texts, by their true labels.
+    _, confusion = card.split("true \\ predicted")
+    rows = [line.split("|")[2:-1] for line in confusion.splitlines()[2:7]]
+    assert sum(int(cell) for row in rows for cell in row) == 30
+    history = (tmp_path / "run" / "history.csv").read_text().splitlines()
+    names, epoch = (line.split(",") for line in history[:2])
+    accuracy = float(epoch[names.index("val_accuracy")])
+    assert f"Dev accuracy {accuracy:.2%} over 30 texts" in card
     settings = json.loads((tmp_path / "run" / "settings.json").read_text())
     # As for files of one's own texts.
     assert settings["training"]["patience"] is not None
@@ -49,6 +59,11 @@ def test_prepare_and_train(parts, tmp_path, capsys):
         capsys,
         [*train, f"--output={tmp_path / 'other'}", "--text=review"],
         "`--text` is for texts",
+    )
+    fails(
+        capsys,
+        [*train, str(parts / "dev.jsonl"), f"--output={tmp_path / 'other'}"],
+        "A prepared folder is given alone",
     )
     fails(
         capsys,

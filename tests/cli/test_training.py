@@ -5,11 +5,13 @@ import json
 import os
 import sys
 
+import numpy as np
 import pytest
 
 from keras_selfattn import zoo
 from keras_selfattn.cli import main
 from keras_selfattn.data.generated import generate_reviews
+from keras_selfattn.models import from_preset
 from tests.cli.commands import SMALL
 from tests.cli.commands import fails
 from tests.cli.commands import train_arguments
@@ -66,6 +68,45 @@ def test_csv_and_gz(data, tmp_path):
     arguments = train_arguments(data, tmp_path / "run")
     arguments[1] = str(path)
     assert main(arguments) == 0
+
+
+def test_several_files(data, run, tmp_path, capsys):
+    rows = [
+        json.loads(line)
+        for line in (data / "train.jsonl").read_text().splitlines()
+    ]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pyarrow = pytest.importorskip("pyarrow")
+    lines = "".join(json.dumps(row) + "\n" for row in rows[:30])
+    with gzip.open(tmp_path / "part-0.jsonl.gz", "wt") as file:
+        file.write(lines + '{"review": "", "stars": 1.0}\n')
+    parquet.write_table(
+        pyarrow.Table.from_pylist(rows[30:]), tmp_path / "part-1.parquet"
+    )
+    given = train_arguments(data, tmp_path / "run", "--max-bad-rate=0.1")
+    given[1:2] = [str(tmp_path / "part-*")]
+    assert main(given) == 0
+    said = capsys.readouterr().err
+    assert "part-0.jsonl.gz: 31 rows, left out: 1 empty text" in said
+    # As of one file that has all of them.
+    weights = [
+        from_preset(folder).get_weights() for folder in (tmp_path / "run", run)
+    ]
+    for one, other in zip(*weights, strict=True):
+        np.testing.assert_array_equal(one, other)
+    card = (tmp_path / "run" / "model" / "README.md").read_text()
+    assert f"| train | {len(rows)} |" in card
+    given[1] = str(tmp_path / "nothing-*")
+    given[3] = f"--output={tmp_path / 'other'}"
+    fails(capsys, given, "There is no file that matches", "nothing-*")
+    assert not (tmp_path / "other").exists()
+
+
+def test_checkpoints_by_the_clock(data, tmp_path, capsys):
+    output = tmp_path / "run"
+    given = train_arguments(data, output, "--checkpoint-minutes")
+    fails(capsys, [*given, "0"], "`checkpoint_minutes` must be a number above")
+    assert not output.exists()
 
 
 def test_a_missing_column(data, tmp_path, capsys):

@@ -56,6 +56,20 @@ def test_each_row_comes_once_an_epoch(tmp_path, window):
     assert written(rows_of(again)) == epochs[1]
 
 
+@pytest.mark.parametrize("window", [1, 15, 10**6])
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_a_pass_goes_on_behind_some_batches(tmp_path, window, shuffle):
+    dataset = make(tmp_path, window)
+    whole = [
+        labels.numpy().tolist() for _, labels in dataset.batches(4, shuffle, 3)
+    ]
+    for skip in range(len(whole)):
+        batches = dataset.batches(4, shuffle, 3, skip=skip)
+        rest = [labels.numpy().tolist() for _, labels in batches]
+        assert rest == whole[skip:]
+        assert len(batches) == len(rest)
+
+
 def test_workers_share_each_batch(tmp_path):
     dataset = make(tmp_path, 15, pairs=True)
     whole = dataset.batches(4, shuffle=True, seed=3)

@@ -22,13 +22,6 @@ PARTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("model") / "model"
-    tiny_classifier().save_to_preset(folder)
-    return folder
-
-
 @pytest.fixture
 def parts(tmp_path):
     folder = tmp_path / "parts"
@@ -58,9 +51,9 @@ def contents(folder):
     }
 
 
-def test_a_file_for_each_file(model, parts, tmp_path):
+def test_a_file_for_each_file(tiny_folder, parts, tmp_path):
     out = tmp_path / "out"
-    found = encoding.encode_files(model, [parts / "part-*"], out, VIEWS)
+    found = encoding.encode_files(tiny_folder, [parts / "part-*"], out, VIEWS)
     assert (found.files, found.found, found.rows, found.bad) == (3, 0, 5, 1)
     assert "part-1.txt:1: expected text" in found.first
     assert str(found) == "5 rows; 3 files written"
@@ -68,7 +61,7 @@ def test_a_file_for_each_file(model, parts, tmp_path):
     tables = [parquet.read_table(out / f"part-{i}.parquet") for i in range(3)]
     assert [table.num_rows for table in tables] == [3, 2, 0]
     assert tables[0].schema.types == tables[2].schema.types
-    loaded = from_preset(model)
+    loaded = from_preset(tiny_folder)
     columns = tables[0].to_pydict()
     texts = PARTS["part-0.txt"]
     embeddings = loaded.encode(texts, verbose=0)
@@ -90,9 +83,9 @@ def test_a_file_for_each_file(model, parts, tmp_path):
     assert tables[1].to_pylist()[1]["tokens"] == ["food"]
 
 
-def test_what_is_there_stays(model, parts, tmp_path, monkeypatch):
+def test_what_is_there_stays(tiny_folder, parts, tmp_path, monkeypatch):
     undisturbed, out = tmp_path / "undisturbed", tmp_path / "out"
-    first = encoding.encode_files(model, [parts / "*"], undisturbed)
+    first = encoding.encode_files(tiny_folder, [parts / "*"], undisturbed)
     # It dies in the second file, between two chunks.
     run = work.Work.run
     monkeypatch.setattr(work, "ROWS", 1)
@@ -107,13 +100,13 @@ def test_what_is_there_stays(model, parts, tmp_path, monkeypatch):
 
     monkeypatch.setattr(work.Work, "run", dying)
     with pytest.raises(KeyboardInterrupt):
-        encoding.encode_files(model, [parts / "*"], out)
+        encoding.encode_files(tiny_folder, [parts / "*"], out)
     assert list(contents(out)) == ["part-0.parquet"]
     before = (out / "part-0.parquet").stat()
     # As a process leaves it that had no time to clear away.
     (out / ".part-1.parquet.1234.tmp").write_text("half")
     monkeypatch.undo()
-    second = encoding.encode_files(model, [parts / "*"], out)
+    second = encoding.encode_files(tiny_folder, [parts / "*"], out)
     assert (out / "part-0.parquet").stat() == before
     assert (second.files, second.found) == (2, 1)
     assert str(second) == "5 rows; 2 files written, 1 more were there"
@@ -130,42 +123,42 @@ def test_what_is_there_stays(model, parts, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("what", ["text", "model", "choice of columns"])
-def test_nothing_is_mixed(model, parts, tmp_path, what):
+def test_nothing_is_mixed(tiny_folder, parts, tmp_path, what):
     out = tmp_path / "out"
-    encoding.encode_files(model, [parts / "*"], out, ["label"])
+    encoding.encode_files(tiny_folder, [parts / "*"], out, ["label"])
     before = contents(out)
     give = ["label"]
     if what == "text":
         (parts / "part-1.txt").write_text("food\nbad\n")
     elif what == "model":
-        model = tmp_path / "other"
-        tiny_classifier(labels=("a", "b", "c")).save_to_preset(model)
+        tiny_folder = tmp_path / "other"
+        tiny_classifier(labels=("a", "b", "c")).save_to_preset(tiny_folder)
     else:
         give = ["label", "embedding"]
     with pytest.raises(ValueError, match=f"written for another {what}"):
-        encoding.encode_files(model, [parts / "*"], out, give)
+        encoding.encode_files(tiny_folder, [parts / "*"], out, give)
     assert contents(out) == before
 
 
-def test_a_file_of_another_program(model, parts, tmp_path):
+def test_a_file_of_another_program(tiny_folder, parts, tmp_path):
     (tmp_path / "out").mkdir()
     for content in (b"", b"PAR1"):
         (tmp_path / "out" / "part-0.parquet").write_bytes(content)
         with pytest.raises(ValueError, match="part-0.parquet is there"):
-            encoding.encode_files(model, [parts / "*"], tmp_path / "out")
+            encoding.encode_files(tiny_folder, [parts / "*"], tmp_path / "out")
 
 
 def test_files_that_cannot_be_read_keep_none_of_the_others_back(
-    model, parts, tmp_path
+    tiny_folder, parts, tmp_path
 ):
     damaged = gzip.compress(b"good\n" * 1000)[:-9]
     (parts / "part-05.txt.gz").write_bytes(damaged)
     out = tmp_path / "out"
     with pytest.raises(ValueError, match="1 of 4 files .*part-05.txt.gz"):
-        encoding.encode_files(model, [parts / "*"], out)
+        encoding.encode_files(tiny_folder, [parts / "*"], out)
     assert sorted(contents(out)) == [f"part-{i}.parquet" for i in range(3)]
     (parts / "part-05.txt.gz").unlink()
-    assert encoding.encode_files(model, [parts / "*"], out).found == 3
+    assert encoding.encode_files(tiny_folder, [parts / "*"], out).found == 3
 
 
 def test_columns_that_are_not_there_are_said_before_anything_is_loaded(
@@ -180,7 +173,7 @@ def test_columns_that_are_not_there_are_said_before_anything_is_loaded(
         )
 
 
-def test_other_formats_and_columns(model, tmp_path):
+def test_other_formats_and_columns(tiny_folder, tmp_path):
     pa = pytest.importorskip("pyarrow")
     parts = tmp_path / "parts"
     (parts / "a").mkdir(parents=True)
@@ -192,7 +185,9 @@ def test_other_formats_and_columns(model, tmp_path):
     files = [parts / "**"]
     zstandard = pytest.importorskip("zstandard")
     (parts / "q.jsonl.zst").write_bytes(zstandard.compress(lines.encode()))
-    found = encoding.encode_files(model, files, tmp_path / "out", text="review")
+    found = encoding.encode_files(
+        tiny_folder, files, tmp_path / "out", text="review"
+    )
     assert found.rows == 9
     names = ["a/p.parquet", "p.parquet", "q.parquet"]
     assert sorted(contents(tmp_path / "out")) == names
@@ -201,25 +196,25 @@ def test_other_formats_and_columns(model, tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no locks")
-def test_one_process_at_a_time(model, parts, tmp_path, other_thread):
+def test_one_process_at_a_time(tiny_folder, parts, tmp_path, other_thread):
     out = tmp_path / "out"
     with folder_held(out):
         error = other_thread(
-            lambda: encoding.encode_files(model, [parts / "*"], out)
+            lambda: encoding.encode_files(tiny_folder, [parts / "*"], out)
         )
     assert f"{out} is being written by process {os.getpid()}" in str(error)
 
 
-def test_wrong_arguments(model, parts, tmp_path):
-    def encode(model=model, files=(parts / "*",), **arguments):
-        encoding.encode_files(model, files, tmp_path / "out", **arguments)
+def test_wrong_arguments(tiny_folder, parts, tmp_path):
+    def encode(tiny_folder=tiny_folder, files=(parts / "*",), **arguments):
+        encoding.encode_files(tiny_folder, files, tmp_path / "out", **arguments)
 
     with pytest.raises(ValueError, match="`workers` must be an integer of 1"):
         encode(workers=0)
     with pytest.raises(ValueError, match="`give` must be"):
         encode(give="label")
     with pytest.raises(ValueError, match="There is no model in the folder"):
-        encode(model=tmp_path)
+        encode(tiny_folder=tmp_path)
     with pytest.raises(ValueError, match="no file that matches"):
         encode(files=["none-*"])
     assert not (tmp_path / "out").exists()

@@ -11,6 +11,8 @@ import pytest
 
 from keras_selfattn import training
 from keras_selfattn.checksums import CHECKSUMS_FILE
+from keras_selfattn.training.variables import build_metrics
+from keras_selfattn.training.variables import metric_variables
 from tests.backend import tensorflow_only
 from tests.tiny_classifier import tiny_classifier
 from tests.training.small import FIXED
@@ -67,6 +69,100 @@ def test_a_model_of_many_dropouts_is_resumed_to_the_same_weights(tmp_path):
     keras.utils.set_random_seed(99)
     train_pairs(tmp_path / "stopped", epochs=2, resume=True)
     assert_same_run(tmp_path / "whole", tmp_path / "stopped")
+
+
+class Stop(keras.callbacks.Callback):
+    """Stands for a process that is killed after so many batches of an epoch."""
+
+    def __init__(self, epoch, batches):
+        super().__init__()
+        self.place = epoch, batches
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.epoch = epoch
+
+    def on_train_batch_end(self, batch, logs=None):
+        if (self.epoch, batch + 1) == self.place:
+            raise KeyboardInterrupt
+
+
+def stopped_within(folder, epoch, batches, **changes):
+    with pytest.raises(KeyboardInterrupt):
+        train(
+            folder,
+            callbacks=[Stop(epoch, batches)],
+            # Whenever batches have been.
+            checkpoint_minutes=1e-9,
+            **changes,
+        )
+    state = json.loads((folder / "checkpoint" / "state.json").read_text())
+    return len(state["history"]), state.get("batches", 0)
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_within_an_epoch(tmp_path):
+    # On TensorFlow and JAX, two of the six batches at once; dropout, averages,
+    # and a figure that is no mean of those of the batches.
+    changes = {
+        "model_overrides": {**SMALL, "encoder": "cnn", "dropout": 0.5},
+        "training_overrides": {
+            "epochs": 2,
+            "batch_size": 16,
+            "optimizer": "adam",
+            "ema_momentum": 0.9,
+            "monitor": "macro_f1",
+            "decay_epochs": 3,
+            "steps_per_execution": 1
+            if keras.backend.backend() == "torch"
+            else 2,
+        },
+    }
+    train(tmp_path / "whole", **changes)
+    folder = tmp_path / "parts"
+    assert stopped_within(folder, 0, 2, **changes) == (0, 2)
+    keras.utils.set_random_seed(99)
+    # Counted from where it goes on.
+    assert stopped_within(folder, 1, 4, **changes, resume=True) == (1, 4)
+    keras.utils.set_random_seed(99)
+    train(folder, **changes, resume=True)
+    assert_same_run(tmp_path / "whole", folder)
+
+
+def test_a_checkpoint_within_an_epoch(tmp_path):
+    model = tiny_classifier()
+    model.compile(
+        "sgd", "sparse_categorical_crossentropy", metrics=["accuracy"]
+    )
+    checksums = {"data": 1, "texts": 2}
+    run = training.Run(tmp_path / "run", settings={})
+    run.start()
+    run.restore(model, checksums)
+    build_metrics(model)
+    for variable in metric_variables(model):
+        variable.assign(variable + 5)
+    run.keep_batches(model, 3)
+    resumed = training.Run(tmp_path / "run", settings={}, resume=True)
+    assert (resumed.history, resumed.batches) == ([], 3)
+    model.reset_metrics()
+    resumed.restore(model, checksums)
+    resumed.restore_epoch(model)
+    assert [float(v) for v in metric_variables(model)] == [5.0] * 4
+    with pytest.raises(
+        FloatingPointError, match="what batch 3 of epoch 1 has left is in .*run"
+    ):
+        resumed.check_finite(float("nan"), "here")
+    path = tmp_path / "run" / "checkpoint" / "state.json"
+    state = json.loads(path.read_text())
+    path.write_text(json.dumps({**state, "batches": "many"}))
+    with pytest.raises(ValueError, match="is not the state of a run"):
+        training.Run(tmp_path / "run", {}, resume=True, verify=False)
+
+
+@pytest.mark.parametrize("minutes", [0, -1, True, "5", float("nan")])
+def test_minutes_that_can_not_be(tmp_path, minutes):
+    with pytest.raises(ValueError, match="`checkpoint_minutes` must be a numb"):
+        train(tmp_path / "run", checkpoint_minutes=minutes)
+    assert not (tmp_path / "run").exists()
 
 
 KILLED = """

@@ -1,10 +1,13 @@
 import hashlib
 import json
 
+import keras
 import pytest
 
 from keras_selfattn import training
 from keras_selfattn.data import Corpus
+from keras_selfattn.encoding import ray_sessions
+from keras_selfattn.training.mapping import mapping
 from tests.training.small import SMALL
 from tests.training.small import assert_same_run
 from tests.training.small import reviews
@@ -94,9 +97,25 @@ def test_ids_and_vocabulary_are_those_of_train(prepared, paths, tmp_path):
 
 @pytest.mark.slow
 def test_a_stopped_run_goes_on(prepared, tmp_path):
-    train(prepared, tmp_path / "whole")
-    train(prepared, tmp_path / "parts", values={"epochs": 1})
-    train(prepared, tmp_path / "parts", resume=True)
+    class Stop(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            if self.model.optimizer.iterations > 7:
+                raise KeyboardInterrupt
+
+    values = {"steps_per_execution": 1}
+    train(prepared, tmp_path / "whole", values=values)
+    parts = tmp_path / "parts"
+    with pytest.raises(KeyboardInterrupt):
+        train(
+            prepared,
+            parts,
+            values=values,
+            callbacks=[Stop()],
+            checkpoint_minutes=1e-9,
+        )
+    state = json.loads((parts / "checkpoint" / "state.json").read_text())
+    assert (len(state["history"]), state["batches"]) == (1, 3)
+    train(prepared, parts, values=values, resume=True)
     assert_same_run(tmp_path / "whole", tmp_path / "parts")
 
 
@@ -125,6 +144,27 @@ def test_what_is_there_is_not_made_again(prepared, paths, tmp_path):
 def test_several_processes_make_the_same_bytes(prepared, paths, tmp_path):
     prepare(tmp_path / "ids", paths, processes=2)
     assert contents(tmp_path / "ids") == contents(prepared)
+
+
+@pytest.mark.slow
+def test_a_ray_cluster_makes_the_same_bytes(
+    prepared, paths, tmp_path, monkeypatch
+):
+    pytest.importorskip("ray")
+    session = ray_sessions.session
+
+    def on_this_machine(cores, address, variables):
+        assert (cores, address) == (None, "somewhere:1")
+        return session(2, None, variables)
+
+    monkeypatch.setattr(ray_sessions, "session", on_this_machine)
+    prepare(tmp_path / "ids", paths, ray_address="somewhere:1")
+    assert contents(tmp_path / "ids") == contents(prepared)
+    with (
+        pytest.raises(ValueError, match="invalid literal .*: 'no'"),
+        mapping(1, "somewhere:1") as map_files,
+    ):
+        list(map_files(int, ["1", "no"]))
 
 
 def test_vectors(paths, tmp_path):

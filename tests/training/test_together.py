@@ -20,6 +20,7 @@ pytestmark = tensorflow_only
 # row of 81, and ten of 90.
 PROGRAM = """
 import json, os, sys
+import keras
 import tensorflow as tf
 tf.config.threading.set_inter_op_parallelism_threads(4)
 tf.get_logger().setLevel("ERROR")
@@ -31,7 +32,17 @@ strategy = None
 if "TF_CONFIG" in os.environ:
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
 
-def run(folder, rows, dropout, **values):
+class Stop(keras.callbacks.Callback):
+    # As where the processes are killed.
+
+    def on_epoch_begin(self, epoch, logs=None):
+        self.epoch = epoch
+
+    def on_train_batch_end(self, batch, logs=None):
+        if (self.epoch, batch) == (1, 3):
+            raise KeyboardInterrupt
+
+def run(folder, rows, dropout, more={}, **values):
     training.train(
         "lin2017_yelp", reviews(rows, 1), reviews(41, 2),
         os.path.join(sys.argv[1], folder),
@@ -39,10 +50,20 @@ def run(folder, rows, dropout, **values):
             **SMALL, "dropout": dropout, "attention_penalty": 0.5
         },
         training_overrides={"epochs": 2, "batch_size": 16, **values},
-        verbose=0, strategy=strategy)
+        verbose=0, strategy=strategy, **more)
 
-run("sgd", 81, 0.0, optimizer="sgd", global_clipnorm=0.05,
-    monitor="macro_f1")
+def sgd(**more):
+    run("sgd", 81, 0.0, more, optimizer="sgd", global_clipnorm=0.05,
+        monitor="macro_f1")
+
+if strategy is None:
+    sgd()
+else:
+    try:
+        # Each batch has a checkpoint.
+        sgd(callbacks=[Stop()], checkpoint_minutes=1e-9)
+    except KeyboardInterrupt:
+        sgd(resume=True)
 run("adagrad", 90, 0.0, optimizer="adagrad", global_clipnorm=None,
     clipnorm=0.01, ema_momentum=0.9, class_weight="balanced", decay_epochs=3)
 if strategy is not None:

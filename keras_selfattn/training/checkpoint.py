@@ -1,0 +1,215 @@
+"""What another process needs to go on with a run, in the run's folder.
+
+One that is written within an epoch has, besides, what the metrics have seen of
+it so far, and on torch the state of its generator.
+"""
+
+import json
+
+import keras
+import numpy as np
+from keras import ops
+
+from keras_selfattn.checksums import check_checksums
+from keras_selfattn.checksums import write_checksums
+from keras_selfattn.controls import one_line
+from keras_selfattn.files import read_json
+from keras_selfattn.files import remove_folder
+from keras_selfattn.files import replaced_folder
+from keras_selfattn.files import restore_folder
+from keras_selfattn.files import write_text
+from keras_selfattn.training.ending import CHECKPOINT_FOLDER
+from keras_selfattn.training.variables import build_metrics
+from keras_selfattn.training.variables import changing_variables
+from keras_selfattn.training.variables import metric_variables
+
+_STATE_FILE = "state.json"
+_VARIABLES_FILE = "variables.npz"
+# What NumPy calls arrays without a name.
+_CHANGING = "arr_"
+_METRIC = "metric_"
+_GENERATOR = "generator_"
+# What a resumed run must have again, by the name of its checksum. That of the
+# lengths and labels is for checkpoints from before there was one of the texts.
+_CHECKED = {
+    "data": "texts",
+    "texts": "texts",
+    "fixed_weights": "word vectors",
+}
+
+
+class Checkpoint:
+    """The checkpoint of a run.
+
+    Args:
+        folder: `pathlib.Path` of the run's folder.
+
+    Attributes:
+        folder: Path of the checkpoint's own.
+    """
+
+    def __init__(self, folder):
+        self.folder = folder / CHECKPOINT_FOLDER
+        self._within = {}
+
+    def check(self, verify):
+        """Put right what a killed process has left half-written.
+
+        Args:
+            verify: Boolean, whether the files must be those that were
+                written.
+        """
+        restore_folder(self.folder)
+        if verify:
+            check_checksums(self.folder)
+
+    def exists(self):
+        """Whether there is one."""
+        return (self.folder / _STATE_FILE).exists()
+
+    def remove(self):
+        """Remove it."""
+        remove_folder(self.folder)
+
+    def progress(self):
+        """How far the run is.
+
+        Returns:
+            A pair of the list of the logs of its epochs, and of the number
+            of batches that it has had of the next one.
+        """
+        state = self._state()
+        return state["history"], state.get("batches", 0)
+
+    def write(self, model, checksums, history, batches=0, metrics=None):
+        """Write the state of a model.
+
+        Args:
+            model: The compiled model.
+            checksums: Dictionary of integers, of what a resumed run must have
+                again.
+            history: As of `progress`.
+            batches: The same.
+            metrics: List of arrays, what the metrics have seen so far; by
+                default what the model's have.
+        """
+        state = {
+            "history": history,
+            "backend": keras.backend.backend(),
+            **checksums,
+        }
+        within = {}
+        if batches:
+            state["batches"] = batches
+            if metrics is None:
+                metrics = _arrays(metric_variables(model))
+            within = {
+                **_named(_METRIC, metrics),
+                **_named(_GENERATOR, _generator_states()),
+            }
+        with replaced_folder(self.folder) as beside:
+            np.savez(
+                beside / _VARIABLES_FILE,
+                *_arrays(changing_variables(model)),
+                **within,
+            )
+            write_text(beside / _STATE_FILE, json.dumps(state))
+            write_checksums(beside)
+
+    def restore(self, model, checksums):
+        """Give a compiled model the state.
+
+        Args:
+            model: The model.
+            checksums: As in `write`.
+
+        Raises:
+            ValueError: if it is of another backend, or of other texts or
+                fixed word vectors.
+        """
+        model.optimizer.build(model.trainable_variables)
+        state = self._state()
+        # Runs were TensorFlow's alone at first.
+        backend = state.get("backend", "tensorflow")
+        if backend != keras.backend.backend():
+            raise ValueError(
+                "A run is resumed on the backend it was started on, as no "
+                "other draws the same random numbers: set "
+                f"KERAS_BACKEND={backend}. "
+                f"Received: {keras.backend.backend()}"
+            )
+        for name, what in _CHECKED.items():
+            given = checksums[name]
+            # Checkpoints had fewer of them at first.
+            if state.get(name, given) != given:
+                raise ValueError(
+                    f"A run is resumed with the {what} it was started with. "
+                    f"Received others than those of {self.folder}"
+                )
+        path = self.folder / _VARIABLES_FILE
+        try:
+            with open(path, "rb") as file, np.load(file) as arrays:
+                _assign(changing_variables(model), _list(_CHANGING, arrays))
+                self._within = {
+                    kind: _list(kind, arrays) for kind in (_METRIC, _GENERATOR)
+                }
+        # NumPy has all kinds of errors for a damaged file.
+        except Exception as error:
+            raise ValueError(
+                f"{path} does not hold the state of the run: {one_line(error)}"
+            ) from error
+
+    def restore_epoch(self, model):
+        """Give a restored model what it had seen of an epoch, once."""
+        within, self._within = self._within, {}
+        if metrics := within.get(_METRIC):
+            build_metrics(model)
+            _assign(metric_variables(model), metrics)
+        if states := within.get(_GENERATOR):
+            _set_generator_states(states)
+
+    def _state(self):
+        path = self.folder / _STATE_FILE
+        state = read_json(path)
+        if (
+            not isinstance(state, dict)
+            or not isinstance(state.get("history"), list)
+            or not isinstance(state.get("batches", 0), int)
+        ):
+            raise ValueError(f"{path} is not the state of a run")
+        return state
+
+
+def _arrays(variables):
+    return list(map(ops.convert_to_numpy, variables))
+
+
+def _named(kind, arrays):
+    return {f"{kind}{number}": array for number, array in enumerate(arrays)}
+
+
+def _list(kind, arrays):
+    return [arrays[name] for name in arrays.files if name.startswith(kind)]
+
+
+def _assign(variables, arrays):
+    for variable, array in zip(variables, arrays, strict=True):
+        variable.assign(array)
+
+
+def _generator_states():
+    """What dropout draws from on torch, which is no variable of the model."""
+    if keras.backend.backend() != "torch":
+        return []
+    import torch
+
+    states = [torch.get_rng_state(), *torch.cuda.get_rng_state_all()]
+    return [state.numpy() for state in states]
+
+
+def _set_generator_states(states):
+    import torch
+
+    first, *others = map(torch.from_numpy, states)
+    torch.set_rng_state(first)
+    torch.cuda.set_rng_state_all(others)

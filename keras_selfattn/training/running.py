@@ -1,0 +1,288 @@
+"""From labeled texts and a preset to a folder with a model."""
+
+import dataclasses
+import math
+import os
+import warnings
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+
+from keras_selfattn import models
+from keras_selfattn.locks import folder_held
+from keras_selfattn.models import arguments
+from keras_selfattn.models.classifier import Classifier
+from keras_selfattn.training.building import check_model_arguments
+from keras_selfattn.training.building import make_model
+from keras_selfattn.training.epochs import Clock
+from keras_selfattn.training.fitting import fit
+from keras_selfattn.training.followed_run import FollowedRun
+from keras_selfattn.training.preparation import prepare
+from keras_selfattn.training.prepared_folder import PreparedFolder
+from keras_selfattn.training.run import Run
+from keras_selfattn.training.run import write_run_checksums
+from keras_selfattn.training.starting import Start
+from keras_selfattn.training.values import training_values
+
+_FINISHED = True
+
+
+def train(
+    preset: str,
+    train_texts: Any,
+    dev_texts: Any,
+    folder: str | os.PathLike,
+    vectors: str | os.PathLike | None = None,
+    seed: int = 0,
+    resume: bool = False,
+    model_overrides: Mapping | None = None,
+    training_overrides: Mapping | None = None,
+    callbacks: Iterable = (),
+    verbose: str | int = "auto",
+    keep_checkpoint: bool = True,
+    verify: bool = True,
+    start: Classifier | None = None,
+    freeze: Sequence[str] = (),
+    strategy: Any = None,
+    checkpoint_minutes: float | None = None,
+) -> Classifier | None:
+    """Train a preset's model on labeled texts, and keep the best on dev.
+
+    The folder gets the model of the best epoch by its dev accuracy, or
+    whichever figure the training value `monitor` names (`model/`, which
+    `keras_selfattn.models.from_preset` loads, vocabulary included), the
+    `settings.json` of the run, its `history.csv`, and a `checkpoint/` after
+    each epoch, or more often; `checksums.json` has the SHA-256 of their files.
+    While the run lasts its `data/` holds the encoded texts, so that no corpus
+    is too large for the memory. The training texts are read twice, the dev
+    texts once.
+
+    A run repeats itself for the same seed, data and settings, and one that
+    was stopped and resumed ends with the weights of one that was not.
+
+    Args:
+        preset: The name of a preset, or `None` with `start`.
+        train_texts: Re-iterable of `(text, label)`, the training texts; or
+            the `PreparedFolder` of these and of the dev texts.
+        dev_texts: The same, the texts that choose the best epoch; `None` with
+            a `PreparedFolder`.
+        folder: Path of the folder of the run.
+        vectors: Path of a file of word vectors in text format, or `None`.
+        seed: Integer, the seed of weights, dropout and order.
+        resume: Boolean, whether to go on with the run that is in `folder`.
+        model_overrides: Dictionary of model arguments that take the place of
+            the preset's.
+        training_overrides: The same for the preset's training values;
+            `print(keras_selfattn.training.describe_values())` lists them.
+        callbacks: Further Keras callbacks.
+        verbose: As in `fit` below.
+        keep_checkpoint: Boolean, whether the `checkpoint/` of a finished run
+            stays, so that it may go on with more epochs.
+        verify: Boolean, whether the files of a run that goes on, and of
+            `start`, must be those that were written.
+        start: The name of a trained model to start from, as
+            `keras_selfattn.models.from_preset` takes it, or `None`. The new
+            model has its weights and its words; words of the training texts
+            that it does not know come behind, with vectors predicted from
+            those around them. Where the labels are others, the last layer is
+            new. The training values are those that it was trained with.
+        freeze: Names of the groups of layers, of those that
+            `Classifier.parameter_counts` has, whose weights stay as those of
+            `start` are.
+        strategy: A `tf.distribute.MultiWorkerMirroredStrategy` of one device
+            a worker, where several processes train together: each calls this
+            with the same arguments. They share out the rows of each batch, so
+            that the run is that of one process. The first alone writes
+            `folder`; the others need not see it. Callbacks are called in all
+            of them, with the logs of the whole epoch.
+        checkpoint_minutes: Number, how many minutes are between two
+            checkpoints within an epoch, or `None` for none but at its end.
+
+    Returns:
+        The model of the best epoch, with its `training_record`. In workers
+        other than the first, `None`.
+
+    Raises:
+        ValueError: if the folder is not empty and `resume` is not given, if
+            another process is writing it, if there is nothing to resume or
+            if its settings or data differ, or if an argument or the data are
+            not as expected, or not the same in all workers.
+        ConnectionError: if another worker has ended.
+        FloatingPointError: if a loss is not finite. The best model of the
+            epochs before stays in the folder.
+    """
+    origin = None
+    if start is not None:
+        origin = Start(start, preset, vectors, freeze, verify)
+        preset = origin.preset
+    elif freeze:
+        raise ValueError(
+            "`freeze` is for layers of the model that `start` names. "
+            f"Received: freeze={freeze!r} without it"
+        )
+    values = models.get_preset(preset)
+    if origin is not None:
+        values = origin.values(values)
+    model_overrides = arguments.plain(model_overrides or {})
+    training = training_values(values, training_overrides or {})
+    settings = {
+        "preset": preset,
+        "seed": seed,
+        "vectors": None if vectors is None else str(vectors),
+        "model": {**values.model, **model_overrides},
+        "training": training,
+        **({} if origin is None else origin.settings),
+    }
+    asked = _Asked(
+        train_texts,
+        dev_texts,
+        model_overrides,
+        origin,
+        {
+            "callbacks": callbacks,
+            "verbose": verbose,
+            "clock": Clock(checkpoint_minutes),
+        },
+        keep_checkpoint,
+        verify,
+    )
+    if strategy is None:
+        with folder_held(folder):
+            return _train(Run(folder, settings, resume, verify), asked)
+    _check_backend()
+    from keras_selfattn.training.workers import Workers
+
+    workers = Workers(strategy)
+    with workers.losses_named():
+        if not workers.is_chief:
+            said = workers.told_by_chief()
+            if said == _FINISHED:
+                return None
+            if said is not None:
+                raise ValueError(said)
+            return _train(FollowedRun(settings), asked, workers)
+        with folder_held(folder):
+            try:
+                run = Run(folder, settings, resume, verify)
+            except (ValueError, OSError) as error:
+                workers.told_by_chief(str(error))
+                raise
+            workers.told_by_chief(_FINISHED if run.is_finished else None)
+            return _train(run, asked, workers)
+
+
+def _check_backend():
+    if keras.backend.backend() != "tensorflow":
+        raise ValueError(
+            "Several workers train on the TensorFlow backend. Received: "
+            f"strategy and the backend {keras.backend.backend()!r}, where "
+            "`fit` is for keras.distribution.DataParallel"
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Asked:
+    """What `train` is asked for that is no setting of the run.
+
+    Attributes:
+        train_texts: As in `train`.
+        dev_texts: As there.
+        model_overrides: As there, with plain values.
+        origin: The `Start`, or `None`.
+        fitting: Dictionary of arguments of `fit`.
+        keep_checkpoint: As in `train`.
+        verify: As there.
+    """
+
+    train_texts: object
+    dev_texts: object
+    model_overrides: dict
+    origin: Start | None
+    fitting: dict
+    keep_checkpoint: bool
+    verify: bool
+
+
+def _train(run, asked, workers=None):
+    writes = workers is None or workers.is_chief
+    if writes and run.is_finished:
+        return models.from_preset(run.folder, verify=asked.verify)
+    training, seed = run.settings["training"], run.settings["seed"]
+    if asked.origin is not None:
+        asked.origin.check(asked.model_overrides)
+    elif asked.model_overrides:
+        check_model_arguments(run.settings["preset"], asked.model_overrides)
+    with run.data_folder() as data:
+        texts = _texts(run.settings, asked, data)
+        model = _model(run.settings, asked, texts)
+        # As large as the table that they are in now.
+        texts.vectors = None
+        texts.hand_to(model, run.settings)
+        if writes:
+            _warn_of_size(model, texts.train_data)
+        run.start()
+        fit(model, texts, run, training, seed, workers=workers, **asked.fitting)
+    if not writes:
+        return None
+    if not asked.keep_checkpoint:
+        run.drop_checkpoint()
+    write_run_checksums(run.folder)
+    return models.from_preset(run.folder, verify=asked.verify)
+
+
+def _texts(settings, asked, folder):
+    """The `PreparedTexts`, of which new ones are written to a folder."""
+    preset, training, vectors = (
+        settings[name] for name in ("preset", "training", "vectors")
+    )
+    if not isinstance(asked.train_texts, PreparedFolder):
+        return prepare(
+            preset,
+            asked.train_texts,
+            asked.dev_texts,
+            training,
+            asked.model_overrides,
+            vectors=vectors,
+            folder=folder,
+            start=None if asked.origin is None else asked.origin.model,
+        )
+    if asked.origin is not None:
+        raise ValueError(
+            "A model to start from takes texts, as it has words of its own. "
+            f"Received: {asked.train_texts.folder}"
+        )
+    return asked.train_texts.texts(
+        preset, training, asked.model_overrides, vectors
+    )
+
+
+def _model(settings, asked, texts):
+    """The compiled model as it is before the first epoch."""
+    training, seed = settings["training"], settings["seed"]
+    if asked.origin is not None:
+        return asked.origin.make_model(
+            texts, training, seed, asked.model_overrides
+        )
+    return make_model(
+        settings["preset"],
+        training,
+        vectors=texts.vectors,
+        seed=seed,
+        **{**asked.model_overrides, **texts.arguments},
+    )
+
+
+def _warn_of_size(model, data):
+    """A warning where there is more to learn than to learn from."""
+    weights = sum(math.prod(each.shape) for each in model.trainable_weights)
+    tokens = data.tokens()
+    if weights > tokens:
+        warnings.warn(
+            f"The model has {weights:,} weights to train, and the training "
+            f"texts have {tokens:,} tokens: it may learn them by heart. With "
+            "few texts, fewer units and fixed pretrained word vectors help",
+            stacklevel=4,
+        )
