@@ -3,6 +3,7 @@ from keras_selfattn.data.adapters import DatasetTexts as DatasetTexts
 from keras_selfattn.data.author_profiling import AuthorProfiling as AuthorProfiling
 from keras_selfattn.data.batches import EncodedDataset as EncodedDataset
 from keras_selfattn.data.checked_texts import CheckedTexts as CheckedTexts
+from keras_selfattn.data.corpora import Corpora as Corpora
 from keras_selfattn.data.corpus import Corpus as Corpus
 from keras_selfattn.data.downloads import download as download
 from keras_selfattn.data.formats import open_corpus as open_corpus

@@ -16,7 +16,6 @@ from keras_selfattn.training.ending import read_history as read_history
 from keras_selfattn.training.epochs import SetEpoch as SetEpoch
 from keras_selfattn.training.epochs import learning_rate_decay as learning_rate_decay
 from keras_selfattn.training.fitting import fit as fit
-from keras_selfattn.training.fitting import train as train
 from keras_selfattn.training.macro_f1 import MacroF1 as MacroF1
 from keras_selfattn.training.preparation import PreparedTexts as PreparedTexts
 from keras_selfattn.training.preparation import check_data as check_data
@@ -29,6 +28,7 @@ from keras_selfattn.training.preparation import texts_checksum as texts_checksum
 from keras_selfattn.training.prepared_folder import PreparedFolder as PreparedFolder
 from keras_selfattn.training.run import Run as Run
 from keras_selfattn.training.run import write_history as write_history
+from keras_selfattn.training.running import train as train
 from keras_selfattn.training.settings import DATA_FOLDER as DATA_FOLDER
 from keras_selfattn.training.settings import MANIFEST_FILE as MANIFEST_FILE
 from keras_selfattn.training.settings import SETTINGS_FILE as SETTINGS_FILE
