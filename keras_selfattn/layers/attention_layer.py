@@ -38,4 +38,7 @@ class AttentionLayer(ScoringLayer, KernelLayer):
         """
         dtype = dtype or self.hidden_dtype
         outputs = ops.matmul(ops.cast(inputs, dtype), ops.cast(kernel, dtype))
-        return outputs if bias is None else outputs + ops.cast(bias, dtype)
+        if bias is None:
+            return outputs
+        # By name: TensorFlow fuses it with the product.
+        return ops.add(outputs, ops.cast(bias, dtype))

@@ -119,20 +119,29 @@ class DecomposableAttention(FeedForwardLayer):
         packed = [
             each.pack(words) for each, words in zip(steps, sides, strict=True)
         ]
+        factors = self.dropout_factors(
+            [
+                (words, network)
+                for network in (self.attend, self.compare)
+                for words in packed
+            ],
+            training,
+        )
         attended = [
-            each.unpack(self.run_network(words, self.attend, training))
-            for each, words in zip(steps, packed, strict=True)
+            each.unpack(self.run_network(words, self.attend, own))
+            for each, words, own in zip(steps, packed, factors[:2], strict=True)
         ]
         scores = self.compute_scores(attended, *masks)
         outputs = []
-        for words, others, by_word, each, mask in zip(
-            *(packed, sides[::-1], scores, steps, masks), strict=True
+        for words, others, by_word, each, mask, own in zip(
+            *(packed, sides[::-1], scores, steps, masks, factors[2:]),
+            strict=True,
         ):
             counterparts = ops.matmul(ops.cast(by_word, others.dtype), others)
             compared = self.run_network(
                 ops.concatenate([words, each.pack(counterparts)], axis=-1),
                 self.compare,
-                training,
+                own,
             )
             # In float32, because a sum of many numbers of 16 bits is rough.
             compared = zero_masked(each.unpack(compared), mask, "float32")

@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from keras_selfattn import validation
+from keras_selfattn.layers import dropping
 from keras_selfattn.layers.attention_layer import AttentionLayer
 
 
@@ -26,13 +27,37 @@ class FeedForwardLayer(AttentionLayer):
             features = width
         return kernels, biases
 
-    def run_network(self, inputs, network, training):
+    def dropout_factors(self, runs, training):
+        """What dropout multiplies the inputs of ReLU layers by.
+
+        Args:
+            runs: List of pairs of inputs `(..., features)` and the network
+                that is to run on them or on others of their `...`.
+            training: Boolean, whether dropout is on.
+
+        Returns:
+            For each run a list of a tensor, or `None`, for each of its layers.
+        """
+        depths = [len(kernels) for _, (kernels, _) in runs]
+        if not training or not self.dropout:
+            return [[None] * depth for depth in depths]
+        shapes = [
+            (*ops.shape(inputs)[:-1], kernel.shape[0])
+            for inputs, (kernels, _) in runs
+            for kernel in kernels
+        ]
+        factors = iter(
+            dropping.factors(
+                shapes, self.dropout, self.seed_generator, self.hidden_dtype
+            )
+        )
+        return [[next(factors) for _ in range(depth)] for depth in depths]
+
+    def run_network(self, inputs, network, factors):
         """Inputs `(..., features)` through the ReLU layers of a network."""
-        for kernel, bias in zip(*network, strict=True):
-            if training and self.dropout:
-                inputs = keras.random.dropout(
-                    inputs, self.dropout, seed=self.seed_generator
-                )
+        for kernel, bias, factor in zip(*network, factors, strict=True):
+            if factor is not None:
+                inputs = inputs * factor
             inputs = ops.relu(self.affine(inputs, kernel, bias))
         return inputs
 

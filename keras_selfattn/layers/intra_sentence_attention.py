@@ -112,9 +112,9 @@ class IntraSentenceAttention(FeedForwardLayer):
     def compute_scores(self, inputs, mask, training):
         """Attention scores `(batch, n, n)`, in float32."""
         steps = kept_steps(mask, training)
-        hidden = steps.unpack(
-            self.run_network(steps.pack(inputs), self.attention, training)
-        )
+        words = steps.pack(inputs)
+        (factors,) = self.dropout_factors([(words, self.attention)], training)
+        hidden = steps.unpack(self.run_network(words, self.attention, factors))
         hidden = ops.cast(hidden, "float32")
         logits = ops.matmul(hidden, ops.transpose(hidden, (0, 2, 1)))
         logits = logits + self.distance_biases(mask)

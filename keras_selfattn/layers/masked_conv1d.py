@@ -2,6 +2,7 @@ import keras
 from keras import ops
 
 from keras_selfattn import validation
+from keras_selfattn.layers.dropout import Dropout
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
 
@@ -42,9 +43,7 @@ class MaskedConv1D(keras.layers.Conv1D):
             filters, kernel_size, strides=1, padding="same", **kwargs
         )
         self.dropout = validation.fraction(dropout, "dropout")
-        self.input_dropout = keras.layers.Dropout(
-            self.dropout, dtype=self.dtype_policy
-        )
+        self.input_dropout = Dropout(self.dropout, dtype=self.dtype_policy)
         self.supports_masking = True
 
     def call(self, inputs, mask=None, training=None):

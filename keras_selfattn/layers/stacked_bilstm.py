@@ -4,6 +4,7 @@ from keras import ops
 from keras_selfattn import validation
 from keras_selfattn.layers import padding
 from keras_selfattn.layers import shapes
+from keras_selfattn.layers.dropout import Dropout
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
 
@@ -99,7 +100,7 @@ class StackedBiLSTM(keras.layers.Layer):
             for number, width in enumerate(self.units, start=1)
         ]
         self.dropouts = [
-            keras.layers.Dropout(
+            Dropout(
                 self.dropout,
                 seed=None if seed is None else seed + number,
                 dtype=self.dtype_policy,

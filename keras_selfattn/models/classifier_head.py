@@ -52,7 +52,7 @@ class ClassifierHead:
                     [features, below]
                 )
             if dropout:
-                below = keras.layers.Dropout(
+                below = layers.Dropout(
                     dropout, name=f"hidden_{number}_dropout"
                 )(below)
             below = self._dense(
@@ -104,9 +104,7 @@ class ClassifierHead:
     def scores(self, hidden, dropout=0.0):
         """The last layer, in float32: probabilities, or logits."""
         if dropout:
-            hidden = keras.layers.Dropout(dropout, name="classifier_dropout")(
-                hidden
-            )
+            hidden = layers.Dropout(dropout, name="classifier_dropout")(hidden)
         return self._dense(
             self.num_classes,
             activation=self.activation,

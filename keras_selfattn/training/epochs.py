@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import keras
-import numpy as np
 
 from keras_selfattn import validation
 from keras_selfattn.training.averaging import EvaluateAverages
@@ -33,27 +32,18 @@ def learning_rate_decay(training: Mapping) -> list:
 
 
 class SetEpoch(keras.callbacks.Callback):
-    """Ties the order of the rows to the epoch, and the dropout on torch.
+    """Ties the order of the rows to the epoch.
 
     Args:
         plan: The `keras_selfattn.data.batches.BatchPlan` of the rows.
-        seed: Integer, the seed of the training, or `None` for any.
     """
 
-    def __init__(self, plan: Any, seed: int) -> None:
+    def __init__(self, plan: Any) -> None:
         super().__init__()
         self.plan = plan
-        self.seed = seed
 
     def on_epoch_begin(self, epoch: int, logs: Mapping | None = None) -> None:
         self.plan.epoch = epoch
-        if keras.backend.backend() == "torch" and self.seed is not None:
-            import torch
-
-            # Keras draws dropout from torch's own generator there, whose
-            # state is no variable of the model.
-            words = np.random.SeedSequence((self.seed, epoch))
-            torch.manual_seed(int(words.generate_state(1)[0]))
 
 
 class Clock:

@@ -70,7 +70,7 @@ def fit(
         )
         keep_run = KeepRun(run, skip, clock if workers is None else None)
         all_callbacks = [
-            SetEpoch(batches.plan, seed),
+            SetEpoch(batches.plan),
             keep_run,
             *learning_rate_decay(training),
             *callbacks,

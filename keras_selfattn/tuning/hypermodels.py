@@ -171,7 +171,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
                     x.labels, model.output.shape[-1], values
                 )
             x = x.batches(size, shuffle=True, seed=self.seed or 0)
-            callbacks.insert(0, training.SetEpoch(x.plan, self.seed))
+            callbacks.insert(0, training.SetEpoch(x.plan))
             kwargs["shuffle"] = False
         elif isinstance(x, tf.data.Dataset) and not are_texts(x):
             x = _in_batches_of(size, x)

@@ -227,6 +227,18 @@ ROWS = [
         needed_in_graph=("rows", "steps"),
     ),
     Row(
+        layers.Dropout,
+        {"rate": 0.25, "seed": 3},
+        ((3, 5, 4),),
+        references.dropout,
+        {},
+        takes_mask=False,
+        wrong_arguments=(
+            ({"rate": 1.5}, "rate=1.5"),
+            ({"rate": -0.1}, "rate=-0.1"),
+        ),
+    ),
+    Row(
         layers.WordEmbedding,
         {"input_dim": 7, "output_dim": 3},
         ((4, 5),),
