@@ -1,6 +1,7 @@
 """The benchmarks that need no data: `python -m benchmarks`."""
 
 from benchmarks import bilstm
+from benchmarks import dropout
 from benchmarks import faithfulness
 from benchmarks import generated
 from benchmarks import local_server
@@ -12,6 +13,7 @@ from benchmarks import speed
 for benchmark in (
     penalties,
     bilstm,
+    dropout,
     optimizers,
     serving,
     local_server,

@@ -44,6 +44,10 @@ class Dropout(keras.layers.Dropout):
     [0.0, 2.0]
     """
 
+    def get_build_config(self):
+        # Keras builds it when it is made, and no second time from a file.
+        return None
+
     def call(self, inputs, training=False):
         inputs = ops.cast(inputs, self.compute_dtype)
         if not training or not self.rate:
