@@ -15,7 +15,7 @@ _NULL = " "
 
 
 class RememberedIds:
-    """Gives the ids that a preprocessor gives, several times as fast.
+    """Gives the ids that a preprocessor gives, in less time.
 
     Each piece of text between whitespace goes through the preprocessor's ops
     when it is first met. When there are too many, all are forgotten, so that
