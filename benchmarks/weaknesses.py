@@ -13,12 +13,13 @@ import argparse
 import collections
 import itertools
 import json
-import os
 import pathlib
 import random
 
 import numpy as np
 
+from benchmarks.corpora.texts import NO_GOLD_LABEL
+from benchmarks.corpora.texts import data_path
 from benchmarks.tables import print_table
 from keras_selfattn import evaluation
 from keras_selfattn import models
@@ -31,7 +32,6 @@ WORDS = json.loads(
     pathlib.Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
 )
 DEV = "snli/snli_1.0_dev.jsonl.gz"
-NO_GOLD_LABEL = "-"
 # Words of the hypothesis, and of the premise: the last bound is open.
 LENGTHS = {"hypothesis": (0, 5, 8, 11), "premise": (0, 10, 15, 21)}
 
@@ -151,8 +151,7 @@ def by_length(texts, labels, found):
 
 
 def read_dev(rows):
-    data = pathlib.Path(os.environ["KERAS_SELFATTN_DATA"])
-    corpus = Corpus(data / DEV, "sentence1", "gold_label", "sentence2")
+    corpus = Corpus(data_path(DEV), "sentence1", "gold_label", "sentence2")
     labeled = (row for row in corpus if row[1] != NO_GOLD_LABEL)
     return zip(*itertools.islice(labeled, rows), strict=True)
 
@@ -173,30 +172,23 @@ def main(arguments=None):
     others, empty = without_premises(model, texts)
     largest = max(np.mean(np.equal(labels, each)) for each in model.labels)
     rows = [
-        ["as they are", len(texts), percent(np.mean(np.equal(labels, found)))],
-        ["with another pair's premise", "", np.mean(np.equal(labels, others))],
-        ["with an empty premise", "", np.mean(np.equal(labels, empty))],
-        ["the largest class", "", largest],
+        ("as they are", len(texts), np.mean(np.equal(labels, found))),
+        ("with another pair's premise", "", np.mean(np.equal(labels, others))),
+        ("with an empty premise", "", np.mean(np.equal(labels, empty))),
+        ("the largest class", "", largest),
+        *by_length(texts, labels, found),
     ]
-    rows[1:] = [[name, n, percent(share)] for name, n, share in rows[1:]]
-    rows += [
-        [name, n, percent(share)]
-        for name, n, share in by_length(texts, labels, found)
-    ]
+    rows = [[name, n, percent(share)] for name, n, share in rows]
     print_table(["dev pairs", "pairs", "accuracy %"], rows)
 
-    rows = []
-    for kind, (n, shares) in of_word_lists(model).items():
-        rows.append(
-            [kind, n]
-            + [
-                percent(shares[label]) if label in shares else ""
-                for label in (ENTAILMENT, NEUTRAL, CONTRADICTION)
-            ]
-        )
+    columns = (ENTAILMENT, NEUTRAL, CONTRADICTION)
+    rows = [
+        [kind, n]
+        + [percent(shares[each]) if each in shares else "" for each in columns]
+        for kind, (n, shares) in of_word_lists(model).items()
+    ]
     print_table(
-        ["made pairs", "pairs", "entailment %", "neutral %", "contradiction %"],
-        rows,
+        ["made pairs", "pairs", *(f"{each} %" for each in columns)], rows
     )
 
 

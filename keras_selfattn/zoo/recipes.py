@@ -46,7 +46,7 @@ def _read():
     file = packaged_json(__package__, "recipes.json")
     for name, values in file["recipes"].items():
         corpus = values.pop("corpus", None)
-        yield name, Recipe(**values, **file["corpora"].get(corpus, {}))
+        yield name, Recipe(**{**file["corpora"].get(corpus, {}), **values})
 
 
 RECIPES = dict(_read())
