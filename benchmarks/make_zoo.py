@@ -22,6 +22,7 @@ import sys
 import time
 
 import keras_selfattn
+from benchmarks.altered_pairs import altered_pairs
 from benchmarks.corpus_vectors import write_corpus_vectors
 from keras_selfattn import evaluation
 from keras_selfattn import models
@@ -104,6 +105,8 @@ class Source:
         licenses: Names of the texts of licenses that come with it.
         length: Float, the length of each half of a word's vector: an LSTM
             learns from short ones slowly.
+        altered: Integer, how many sentences are learned with another number,
+            how many with an opposite, and how many denied.
     """
 
     task: str
@@ -113,6 +116,7 @@ class Source:
     credits: tuple = ()
     licenses: tuple = ()
     length: float = 1.0
+    altered: int = 0
 
 
 _SNLI_SOURCE = Source(
@@ -124,7 +128,7 @@ _SNLI_SOURCE = Source(
     ("CC-BY-SA-4.0", "PDDL-1.0"),
 )
 SOURCES = {
-    "snli_decomposable": _SNLI_SOURCE,
+    "snli_decomposable": dataclasses.replace(_SNLI_SOURCE, altered=400),
     "snli_structured": dataclasses.replace(_SNLI_SOURCE, length=3.0),
     "snli_generalized": dataclasses.replace(_SNLI_SOURCE, length=3.0),
     "nli_decomposable": Source(
@@ -156,6 +160,8 @@ def corpora(name):
     if source.train:
         data = pathlib.Path(os.environ["KERAS_SELFATTN_DATA"])
         train = [formats.open_corpus(data / file) for file in source.train]
+        if source.altered:
+            train.append(altered_pairs(train, source.altered))
         dev = {
             key: formats.open_corpus(data / file)
             for key, file in source.dev.items()
@@ -178,7 +184,8 @@ def vectors(name, train):
     path = RUNS / f"{kind}_vectors_{source.length:g}.txt"
     if not path.exists():
         glove = pathlib.Path(os.environ["KERAS_SELFATTN_DATA"], GLOVE)
-        write_corpus_vectors(path, train.parts, glove, WIDTH, source.length)
+        parts = train.parts[: len(source.train)]
+        write_corpus_vectors(path, parts, glove, WIDTH, source.length)
     return path
 
 
