@@ -199,7 +199,7 @@ class _Asked:
 
     train_texts: object
     dev_texts: object
-    model_overrides: dict
+    model_overrides: Mapping
     origin: Start | None
     fitting: dict
     keep_checkpoint: bool
