@@ -44,6 +44,9 @@ class Dropout(keras.layers.Dropout):
     [0.0, 2.0]
     """
 
+    def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
+        super().__init__(rate, noise_shape=noise_shape, seed=seed, **kwargs)
+
     def get_build_config(self):
         # Keras builds it when it is made, and no second time from a file.
         return None
