@@ -1,14 +1,13 @@
 """What another process needs to go on with a run, in the run's folder.
 
 One that is written within an epoch has, besides, what the metrics have seen of
-it so far, and on torch the state of its generator.
+it so far.
 """
 
 import json
 
 import keras
 import numpy as np
-from keras import ops
 
 from keras_selfattn.checksums import check_checksums
 from keras_selfattn.checksums import write_checksums
@@ -19,6 +18,8 @@ from keras_selfattn.files import replaced_folder
 from keras_selfattn.files import restore_folder
 from keras_selfattn.files import write_text
 from keras_selfattn.training.ending import CHECKPOINT_FOLDER
+from keras_selfattn.training.variables import arrays_of
+from keras_selfattn.training.variables import assign
 from keras_selfattn.training.variables import build_metrics
 from keras_selfattn.training.variables import changing_variables
 from keras_selfattn.training.variables import metric_variables
@@ -28,7 +29,6 @@ _VARIABLES_FILE = "variables.npz"
 # What NumPy calls arrays without a name.
 _CHANGING = "arr_"
 _METRIC = "metric_"
-_GENERATOR = "generator_"
 # What a resumed run must have again, by the name of its checksum. That of the
 # lengths and labels is for checkpoints from before there was one of the texts.
 _CHECKED = {
@@ -50,7 +50,7 @@ class Checkpoint:
 
     def __init__(self, folder):
         self.folder = folder / CHECKPOINT_FOLDER
-        self._within = {}
+        self._metrics = []
 
     def check(self, verify):
         """Put right what a killed process has left half-written.
@@ -102,15 +102,15 @@ class Checkpoint:
         if batches:
             state["batches"] = batches
             if metrics is None:
-                metrics = _arrays(metric_variables(model))
+                metrics = arrays_of(metric_variables(model))
             within = {
-                **_named(_METRIC, metrics),
-                **_named(_GENERATOR, _generator_states()),
+                f"{_METRIC}{number}": array
+                for number, array in enumerate(metrics)
             }
         with replaced_folder(self.folder) as beside:
             np.savez(
                 beside / _VARIABLES_FILE,
-                *_arrays(changing_variables(model)),
+                *arrays_of(changing_variables(model)),
                 **within,
             )
             write_text(beside / _STATE_FILE, json.dumps(state))
@@ -134,7 +134,7 @@ class Checkpoint:
         if backend != keras.backend.backend():
             raise ValueError(
                 "A run is resumed on the backend it was started on, as no "
-                "other draws the same random numbers: set "
+                "other gives the same numbers to the last bit: set "
                 f"KERAS_BACKEND={backend}. "
                 f"Received: {keras.backend.backend()}"
             )
@@ -149,10 +149,8 @@ class Checkpoint:
         path = self.folder / _VARIABLES_FILE
         try:
             with open(path, "rb") as file, np.load(file) as arrays:
-                _assign(changing_variables(model), _list(_CHANGING, arrays))
-                self._within = {
-                    kind: _list(kind, arrays) for kind in (_METRIC, _GENERATOR)
-                }
+                assign(changing_variables(model), _list(_CHANGING, arrays))
+                self._metrics = _list(_METRIC, arrays)
         # NumPy has all kinds of errors for a damaged file.
         except Exception as error:
             raise ValueError(
@@ -161,12 +159,10 @@ class Checkpoint:
 
     def restore_epoch(self, model):
         """Give a restored model what it had seen of an epoch, once."""
-        within, self._within = self._within, {}
-        if metrics := within.get(_METRIC):
+        metrics, self._metrics = self._metrics, []
+        if metrics:
             build_metrics(model)
-            _assign(metric_variables(model), metrics)
-        if states := within.get(_GENERATOR):
-            _set_generator_states(states)
+            assign(metric_variables(model), metrics)
 
     def _state(self):
         path = self.folder / _STATE_FILE
@@ -180,36 +176,5 @@ class Checkpoint:
         return state
 
 
-def _arrays(variables):
-    return list(map(ops.convert_to_numpy, variables))
-
-
-def _named(kind, arrays):
-    return {f"{kind}{number}": array for number, array in enumerate(arrays)}
-
-
 def _list(kind, arrays):
     return [arrays[name] for name in arrays.files if name.startswith(kind)]
-
-
-def _assign(variables, arrays):
-    for variable, array in zip(variables, arrays, strict=True):
-        variable.assign(array)
-
-
-def _generator_states():
-    """What dropout draws from on torch, which is no variable of the model."""
-    if keras.backend.backend() != "torch":
-        return []
-    import torch
-
-    states = [torch.get_rng_state(), *torch.cuda.get_rng_state_all()]
-    return [state.numpy() for state in states]
-
-
-def _set_generator_states(states):
-    import torch
-
-    first, *others = map(torch.from_numpy, states)
-    torch.set_rng_state(first)
-    torch.cuda.set_rng_state_all(others)

@@ -55,16 +55,17 @@ class Clock:
     """
 
     def __init__(self, minutes):
+        self._seconds = None
         if minutes is not None:
-            validation.positive(minutes, "checkpoint_minutes")
-            self._seconds = 60 * minutes
-        self._minutes = minutes
+            self._seconds = 60 * validation.positive(
+                minutes, "checkpoint_minutes"
+            )
         self._last = time.monotonic()
 
     def is_due(self):
         """Whether the minutes have passed since it last was."""
         now = time.monotonic()
-        if self._minutes is None or now - self._last < self._seconds:
+        if self._seconds is None or now - self._last < self._seconds:
             return False
         self._last = now
         return True

@@ -10,6 +10,8 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
+from keras_selfattn.training.variables import arrays_of
+from keras_selfattn.training.variables import assign
 from keras_selfattn.training.variables import build_metrics
 from keras_selfattn.training.variables import changing_variables
 from keras_selfattn.training.variables import metric_variables
@@ -56,10 +58,7 @@ class Steps:
 
     def add_up_metrics(self):
         """Give the metrics what all workers have seen."""
-        for variable, value in zip(
-            metric_variables(self.model), self.seen_by_all(), strict=True
-        ):
-            variable.assign(value)
+        assign(metric_variables(self.model), self.seen_by_all())
 
     def _train(self, features, labels, own, due):
         model = self.model
@@ -124,11 +123,7 @@ def take_state_of_chief(model, run, workers):
     """
     run.history, run.batches = workers.told_by_chief((run.history, run.batches))
     variables = changing_variables(model)
-    arrays = [ops.convert_to_numpy(variable) for variable in variables]
-    for variable, array in zip(
-        variables, workers.from_chief(arrays), strict=True
-    ):
-        variable.assign(array)
+    assign(variables, workers.from_chief(arrays_of(variables)))
     if workers.is_chief:
         return
     for state in random_states(model):

@@ -62,3 +62,14 @@ def build_metrics(model):
 def metric_variables(model):
     """The variables of a model's metrics, once they are made."""
     return [v for metric in model.metrics for v in metric.variables]
+
+
+def arrays_of(variables):
+    """The values of variables, as a list of NumPy arrays."""
+    return list(map(ops.convert_to_numpy, variables))
+
+
+def assign(variables, values):
+    """Give each of some variables its value, of as many."""
+    for variable, value in zip(variables, values, strict=True):
+        variable.assign(value)
