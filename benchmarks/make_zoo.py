@@ -32,6 +32,7 @@ from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.checksums import write_checksums
 from keras_selfattn.cli.evaluating import figures
 from keras_selfattn.data import formats
+from keras_selfattn.data.corpora import Corpora
 from keras_selfattn.data.fingerprint import fingerprint
 from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.files import replaced_folder
@@ -144,16 +145,6 @@ SOURCES = {
 REVIEWS = {"train": 16000, "dev": 2000}
 
 
-class Joined:
-    """Corpora as one, read anew each time."""
-
-    def __init__(self, parts):
-        self.parts = list(parts)
-
-    def __iter__(self):
-        return itertools.chain.from_iterable(self.parts)
-
-
 def corpora(name):
     """The training texts of a model, and its dev texts by their name."""
     source = SOURCES[name]
@@ -166,7 +157,7 @@ def corpora(name):
             key: formats.open_corpus(data / file)
             for key, file in source.dev.items()
         }
-        return Joined(train), dev
+        return Corpora(train), dev
     reviews = list(generate_reviews(sum(REVIEWS.values()), seed=0))
     rows = [(review.text, review.label) for review in reviews]
     return rows[: REVIEWS["train"]], {
@@ -184,7 +175,7 @@ def vectors(name, train):
     path = RUNS / f"{kind}_vectors_{source.length:g}.txt"
     if not path.exists():
         glove = pathlib.Path(os.environ["KERAS_SELFATTN_DATA"], GLOVE)
-        parts = train.parts[: len(source.train)]
+        parts = train.corpora[: len(source.train)]
         write_corpus_vectors(path, parts, glove, WIDTH, source.length)
     return path
 
@@ -197,7 +188,7 @@ def make(name):
     model = training.train(
         recipe.preset,
         train,
-        Joined(dev.values()),
+        Corpora(dev.values()),
         run,
         vectors=vectors(name, train),
         seed=recipe.seed,
@@ -206,7 +197,7 @@ def make(name):
         training_overrides=recipe.training,
         verbose=2,
     )
-    before = evaluation.evaluate(model, Joined(dev.values())).accuracy
+    before = evaluation.evaluate(model, Corpora(dev.values())).accuracy
     with replaced_folder(TRAINED / name) as beside:
         shutil.copytree(run / "model", beside, dirs_exist_ok=True)
         (beside / WEIGHTS_FILE).unlink()
@@ -215,7 +206,7 @@ def make(name):
         (beside / CHECKSUMS_FILE).unlink()
         packed = models.from_preset(beside)
         found = evaluate(packed, dev)
-        after = evaluation.evaluate(packed, Joined(dev.values()))
+        after = evaluation.evaluate(packed, Corpora(dev.values()))
         print(f"{name}: {before:.4%} in float32, {after.accuracy:.4%} packed")
         if before - after.accuracy > LARGEST_LOSS:
             raise SystemExit(f"Packing costs more than {LARGEST_LOSS:.1%}")
@@ -249,7 +240,7 @@ def tell(name, source, recipe, model, train, dev, found, folder):
     }
     write_text(folder / ABOUT_FILE, _json(about))
     record = model.training_record
-    whole = evaluation.evaluate(model, Joined(dev.values()))
+    whole = evaluation.evaluate(model, Corpora(dev.values()))
     model.training_record = {**record, "dev_accuracy": whole.accuracy}
     card = model_card(
         model,

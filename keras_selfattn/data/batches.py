@@ -21,6 +21,7 @@ from keras_selfattn.data.encoding import SIZES
 from keras_selfattn.data.encoding import encode
 from keras_selfattn.data.plan import BOUNDARIES
 from keras_selfattn.data.plan import BatchPlan as BatchPlan
+from keras_selfattn.data.plan import offsets_of
 from keras_selfattn.data.plan import padded_lengths as padded_lengths
 from keras_selfattn.data.plan import shared_out
 from keras_selfattn.data.store import Folder
@@ -124,8 +125,8 @@ class EncodedDataset:
                 records, preprocessor, sides, labels, store
             )
             for side in sides:
-                ends = np.cumsum(np.concatenate(lengths[side]))
-                store.add(f"{side}offsets", np.concatenate(([0], ends)))
+                offsets = offsets_of(np.concatenate(lengths[side]))
+                store.add(f"{side}offsets", offsets)
             store.add("labels", ids)
             features = store.finish()
         labels = read(features.pop("labels"))
@@ -338,7 +339,7 @@ class EncodedDataset:
             lengths = offsets[rows + 1] - starts
             sides[side] = {
                 "widths": width,
-                "row_splits": np.concatenate(([0], np.cumsum(lengths))),
+                "row_splits": offsets_of(lengths),
                 "ids": {
                     side + name: take(
                         self._features[side + name], starts, lengths

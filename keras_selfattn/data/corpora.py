@@ -39,8 +39,18 @@ class Corpora(Iterable):
             labels: The labels there are.
         """
         for corpus in self.corpora:
-            if hasattr(corpus, "expect"):
-                corpus.expect(labels)
+            expect(corpus, labels)
+
+
+def expect(texts: Iterable, labels: Sequence) -> None:
+    """Have labeled texts leave out rows of other labels, if they can.
+
+    Args:
+        texts: Labeled texts, such as a `keras_selfattn.data.Corpus`.
+        labels: The labels there are.
+    """
+    if hasattr(texts, "expect"):
+        texts.expect(labels)
 
 
 def together(corpora):

@@ -6,6 +6,7 @@ import threading
 
 import numpy as np
 
+from keras_selfattn.data.plan import offsets_of
 from keras_selfattn.data.plan import spans
 from keras_selfattn.text.pieces import Room
 from keras_selfattn.text.pieces import pieces_of
@@ -62,7 +63,7 @@ class RememberedIds:
             lengths = self._ends[pieces + 1] - starts
             steps = spans(starts, lengths)
             ends = np.cumsum([0, *counts])
-            lengths = np.diff(np.concatenate(([0], np.cumsum(lengths)))[ends])
+            lengths = np.diff(offsets_of(lengths)[ends])
             if limit is not None:
                 kept = np.minimum(lengths, limit)
                 starts = np.cumsum(lengths) - lengths

@@ -9,6 +9,7 @@ import tempfile
 
 import numpy as np
 
+from keras_selfattn.data.plan import offsets_of
 from keras_selfattn.data.plan import spans
 
 
@@ -41,7 +42,7 @@ def take(array, starts, lengths):
         # Spans that touch are read as one.
         apart = starts[1:] != starts[:-1] + lengths[:-1]
         firsts = np.flatnonzero(np.concatenate(([True], apart))[: len(starts)])
-        here = np.concatenate(([0], np.cumsum(lengths)))
+        here = offsets_of(lengths)
         ends = here[np.append(firsts, len(starts))[1:]].tolist()
         there = (file.tell() + starts[firsts] * width).tolist()
         rest = taken.reshape(-1).view("uint8")

@@ -16,6 +16,7 @@ import numpy as np
 
 from keras_selfattn import sides
 from keras_selfattn.data.batches import EncodedDataset
+from keras_selfattn.data.corpora import expect
 from keras_selfattn.data.induced_vectors import induce_word_vectors
 from keras_selfattn.data.shards import ShardedDataset
 from keras_selfattn.data.word_vectors import load_word_vectors
@@ -123,8 +124,7 @@ def prepare(
     train_data = EncodedDataset.from_texts(
         train_texts, preprocessor, folder=folder and folder / "train"
     )
-    if hasattr(dev_texts, "expect"):
-        dev_texts.expect(train_data.label_names)
+    expect(dev_texts, train_data.label_names)
     dev_data = EncodedDataset.from_texts(
         dev_texts,
         preprocessor,

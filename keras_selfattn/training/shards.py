@@ -24,6 +24,7 @@ from keras_selfattn import validation
 from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.checksums import write_checksums
 from keras_selfattn.data.batches import EncodedDataset
+from keras_selfattn.data.corpora import expect
 from keras_selfattn.data.remembered_ids import RememberedIds
 from keras_selfattn.data.shards import load_shard
 from keras_selfattn.files import read_json
@@ -141,8 +142,7 @@ def prepare_shards(
             shards = _encoded(
                 folder, labels, train_texts, shard_rows, map_files
             )
-        if hasattr(dev_texts, "expect"):
-            dev_texts.expect(labels)
+        expect(dev_texts, labels)
         (dev,) = _encode(folder, labels, _DEV, dev_texts)
         manifest = {
             "settings": settings,
