@@ -17,7 +17,7 @@ from keras_selfattn.first_use import without_unused
 _DEATHS = 5
 _SECONDS = 1.0
 # Of the environment of a process that has one core.
-VARIABLES = {
+_VARIABLES = {
     OF_COMMAND: "1",
     "OMP_NUM_THREADS": "1",
     "TF_NUM_INTRAOP_THREADS": "1",
@@ -58,6 +58,12 @@ class Worker:
         self._rows += rows
 
 
+def worker_variables():
+    """The environment variables of a worker: one core, and this backend."""
+    backend = os.environ.get("KERAS_BACKEND") or "tensorflow"
+    return {**_VARIABLES, "KERAS_BACKEND": backend}
+
+
 def run_workers(work, shards, progress, count, address):
     """Encode files by workers.
 
@@ -76,8 +82,7 @@ def run_workers(work, shards, progress, count, address):
         ValueError: if there are fewer cores than workers.
         ChildProcessError: if workers died again and again at one file.
     """
-    backend = os.environ.get("KERAS_BACKEND") or "tensorflow"
-    variables = {**VARIABLES, "KERAS_BACKEND": backend}
+    variables = worker_variables()
     with ray_sessions.session(count, address, variables) as (ray, options):
         cores = int(ray.cluster_resources().get("CPU", 0))
         count = count or cores

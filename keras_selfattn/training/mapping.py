@@ -3,7 +3,6 @@
 import concurrent.futures
 import contextlib
 import multiprocessing
-import os
 
 # So often a file may see its process die: it may be the one that kills it.
 _DEATHS = 5
@@ -47,11 +46,10 @@ def mapping(processes, ray_address=None):
 @contextlib.contextmanager
 def _on_ray(address):
     from keras_selfattn.encoding import ray_sessions
-    from keras_selfattn.encoding.workers import VARIABLES
+    from keras_selfattn.encoding.workers import worker_variables
 
-    backend = os.environ.get("KERAS_BACKEND") or "tensorflow"
-    variables = {**VARIABLES, "KERAS_BACKEND": backend}
-    with ray_sessions.session(None, address, variables) as (ray, options):
+    session = ray_sessions.session(None, address, worker_variables())
+    with session as (ray, options):
         call = ray.remote(_call).options(
             num_cpus=1, max_retries=_DEATHS, **options
         )
