@@ -4,7 +4,11 @@ import collections
 import hashlib
 import json
 from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
+
+from keras_selfattn.data.corpora import expect
 
 
 def fingerprint(records: Iterable) -> dict[str, Any]:
@@ -28,15 +32,45 @@ def fingerprint(records: Iterable) -> dict[str, Any]:
     >>> found["rows"], found["classes"]
     (2, {'1': 1, '5': 1})
     """
-    digest = hashlib.sha256()
-    classes = collections.Counter()
-    for text, label in records:
-        digest.update(json.dumps([text, label]).encode() + b"\n")
-        classes[label] += 1
+    texts = Fingerprinted(records)
+    classes = collections.Counter(label for _, label in texts)
     if not classes:
         raise ValueError("Expected labeled texts. Received: none")
     return {
         "rows": classes.total(),
         "classes": dict(sorted(classes.items())),
-        "sha256": digest.hexdigest(),
+        "sha256": texts.sha256,
     }
+
+
+class Fingerprinted(Iterable):
+    """Labeled texts whose checksum is known once they have been read.
+
+    Args:
+        texts: Iterable of `(text, label)`, as of `fingerprint`.
+
+    Attributes:
+        sha256: The checksum as of `fingerprint`, of the last reading to the
+            end; `None` before it.
+    """
+
+    def __init__(self, texts: Iterable) -> None:
+        self._texts = texts
+        self.sha256 = None
+
+    def __iter__(self) -> Iterator:
+        digest = hashlib.sha256()
+        for text, label in self._texts:
+            row = json.dumps([text, label], default=str)
+            digest.update(row.encode() + b"\n")
+            yield text, label
+        self.sha256 = digest.hexdigest()
+
+    def read(self) -> str:
+        """Read the texts to their end, and return the checksum."""
+        collections.deque(self, maxlen=0)
+        return self.sha256
+
+    def expect(self, labels: Sequence) -> None:
+        """Leave out rows of other labels, if the texts can."""
+        expect(self._texts, labels)

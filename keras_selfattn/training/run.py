@@ -24,6 +24,7 @@ from keras_selfattn.training.ending import HISTORY_FILE
 from keras_selfattn.training.ending import best_epoch
 from keras_selfattn.training.ending import finished_history
 from keras_selfattn.training.ending import is_over
+from keras_selfattn.training.kept_texts import TEXTS_FILE
 from keras_selfattn.training.settings import DATA_FOLDER
 from keras_selfattn.training.settings import SETTINGS_FILE
 from keras_selfattn.training.settings import check_new
@@ -111,18 +112,29 @@ class Run:
 
     @contextlib.contextmanager
     def data_folder(self) -> Iterator[pathlib.Path]:
-        """A folder for the encoded texts, which goes when the run ends.
+        """A folder for the encoded texts, which goes when the run has ended.
 
-        What a killed run has left is never used again.
+        A run that has begun and may go on keeps what it has encoded.
 
         Yields:
             The path of the folder.
         """
         data = self.folder / DATA_FOLDER
-        with disk_named(self.folder), cleared(remove_folder, data):
-            remove_folder(data)
-            data.mkdir(parents=True)
+        with disk_named(self.folder), cleared(self._leave, data):
+            # Of a process that was killed before the run began, with whatever
+            # settings it had.
+            if not self._has_begun():
+                remove_folder(data)
+            data.mkdir(parents=True, exist_ok=True)
             yield data
+
+    def _leave(self, data):
+        is_kept = self._has_begun() and (data / TEXTS_FILE).exists()
+        if self.is_over() or not is_kept:
+            remove_folder(data)
+
+    def _has_begun(self):
+        return (self.folder / SETTINGS_FILE).exists()
 
     def restore(self, model: keras.Model, checksums: Mapping[str, int]) -> None:
         """Give a compiled model the state of the last checkpoint.

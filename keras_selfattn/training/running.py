@@ -20,7 +20,7 @@ from keras_selfattn.training.building import make_model
 from keras_selfattn.training.epochs import Clock
 from keras_selfattn.training.fitting import fit
 from keras_selfattn.training.followed_run import FollowedRun
-from keras_selfattn.training.preparation import prepare
+from keras_selfattn.training.kept_texts import kept_or_prepared
 from keras_selfattn.training.prepared_folder import PreparedFolder
 from keras_selfattn.training.run import Run
 from keras_selfattn.training.run import write_run_checksums
@@ -56,9 +56,9 @@ def train(
     `keras_selfattn.models.from_preset` loads, vocabulary included), the
     `settings.json` of the run, its `history.csv`, and a `checkpoint/` after
     each epoch, or more often; `checksums.json` has the SHA-256 of their files.
-    While the run lasts its `data/` holds the encoded texts, so that no corpus
-    is too large for the memory. The training texts are read twice, the dev
-    texts once.
+    Until the run has ended its `data/` holds the encoded texts, so that no
+    corpus is too large for the memory, and none is encoded again where a run
+    goes on. The training texts are read twice, the dev texts once.
 
     A run repeats itself for the same seed, data and settings, and one that
     was stopped and resumed ends with the weights of one that was not.
@@ -239,14 +239,14 @@ def _texts(settings, asked, folder):
         settings[name] for name in ("preset", "training", "vectors")
     )
     if not isinstance(asked.train_texts, PreparedFolder):
-        return prepare(
+        return kept_or_prepared(
+            folder,
             preset,
             asked.train_texts,
             asked.dev_texts,
             training,
             asked.model_overrides,
             vectors=vectors,
-            folder=folder,
             start=None if asked.origin is None else asked.origin.model,
         )
     if asked.origin is not None:

@@ -200,7 +200,7 @@ def test_a_killed_run_resumes_to_the_same_weights(run, tmp_path, steps):
     assert_same_run(run[0], folder)
 
 
-def test_data_of_a_killed_run_are_not_used(run, tmp_path):
+def test_half_the_data_of_a_killed_run_are_not_used(run, tmp_path):
     folder = tmp_path / "killed"
     (folder / "data" / "train").mkdir(parents=True)
     (folder / "data" / "train" / "labels.npy").write_text("half")

@@ -1,0 +1,104 @@
+"""Encoded texts that stay in a run's folder for when the run goes on."""
+
+import pathlib
+from collections.abc import Iterable
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from keras_selfattn.checksums import check_checksums
+from keras_selfattn.checksums import write_checksums
+from keras_selfattn.data.corpora import expect
+from keras_selfattn.data.fingerprint import Fingerprinted
+from keras_selfattn.data.shards import load_shard
+from keras_selfattn.files import read_json
+from keras_selfattn.files import remove_folder
+from keras_selfattn.text import TextPreprocessor
+from keras_selfattn.training.preparation import PreparedTexts
+from keras_selfattn.training.preparation import prepare
+from keras_selfattn.training.settings import write_settings
+
+TEXTS_FILE = "texts.json"
+
+_PREPROCESSOR_FOLDER = "preprocessor"
+_VECTORS_FILE = "vectors.npz"
+
+
+def kept_or_prepared(
+    folder: pathlib.Path,
+    preset: str,
+    train_texts: Iterable,
+    dev_texts: Iterable,
+    training: Mapping,
+    overrides: Mapping,
+    **arguments: Any,
+) -> PreparedTexts:
+    """What a folder holds of the same texts, or what `prepare` puts there.
+
+    Args:
+        folder: `pathlib.Path` of a folder that a run of these values has for
+            itself.
+        preset: As in `prepare`.
+        train_texts: As there.
+        dev_texts: As there.
+        training: As there.
+        overrides: As there.
+        **arguments: Its further arguments.
+
+    Returns:
+        The `PreparedTexts`.
+    """
+    train_texts, dev_texts = map(Fingerprinted, (train_texts, dev_texts))
+    try:
+        return _kept(folder, train_texts, dev_texts)
+    # What a killed process has left of them, or what has been changed since.
+    except (ValueError, OSError):
+        remove_folder(folder)
+    texts = prepare(
+        preset,
+        train_texts,
+        dev_texts,
+        training,
+        overrides,
+        folder=folder,
+        **arguments,
+    )
+    texts.preprocessor.save(folder / _PREPROCESSOR_FOLDER)
+    if texts.vectors is not None:
+        vectors, found = texts.vectors
+        np.savez(folder / _VECTORS_FILE, vectors=vectors, found=found)
+    write_checksums(folder)
+    told = {
+        "train": train_texts.sha256,
+        "dev": dev_texts.sha256,
+        "labels": texts.train_data.label_names,
+        "arguments": texts.arguments,
+    }
+    # Last, as it says that all the others are there.
+    write_settings(folder / TEXTS_FILE, told)
+    return texts
+
+
+def _kept(folder, train_texts, dev_texts):
+    """The `PreparedTexts` of a folder; `ValueError` if it has no such."""
+    if not (folder / TEXTS_FILE).exists():
+        raise ValueError(f"{folder} has no {TEXTS_FILE}")
+    told = read_json(folder / TEXTS_FILE)
+    check_checksums(folder)
+    train_texts.read()
+    expect(dev_texts, told["labels"])
+    dev_texts.read()
+    if (told["train"], told["dev"]) != (train_texts.sha256, dev_texts.sha256):
+        raise ValueError(f"{folder} is of other texts")
+    vectors = None
+    if (folder / _VECTORS_FILE).exists():
+        with np.load(folder / _VECTORS_FILE) as arrays:
+            vectors = arrays["vectors"], arrays["found"]
+    return PreparedTexts(
+        TextPreprocessor.load(folder / _PREPROCESSOR_FOLDER),
+        load_shard(folder / "train", told["labels"]),
+        load_shard(folder / "dev", told["labels"]),
+        vectors,
+        told["arguments"],
+    )
