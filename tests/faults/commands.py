@@ -112,6 +112,16 @@ COMMANDS = {
         ),
         Command("reproduce", _reproduce, "results.csv"),
         Command(
+            "prepare",
+            lambda data, output: [
+                *("prepare", *(f"{data / n}.jsonl" for n in ("train", "dev"))),
+                *(f"--dev={data / 'dev.jsonl'}", f"--output={output}"),
+                *(*_COLUMNS, "--workers=1"),
+            ],
+            resume=("--resume",),
+            begun="settings.json",
+        ),
+        Command(
             "export",
             lambda data, output: ["export", str(data / "model"), str(output)],
             is_version=True,
