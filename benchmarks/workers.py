@@ -1,21 +1,20 @@
-"""An epoch by two processes on a core each, beside one process on one core.
+"""Steps of two processes on a core each, beside those of one on one core.
 
     python -m benchmarks.workers
 
-gives `keras-selfattn train` made-up texts of the lengths of the works W1 and
-W3s, and the sizes of their models, alone and with `--workers 2`, in turn. An
-epoch is the time from its line to that of the next. Then both train a small
-model with dropout, of which each worker draws its own, on generated reviews,
-with three seeds.
+trains the models of the works W1 and W3s on made-up texts of the works'
+lengths, in one process and in two that share out the rows of each batch, in
+turn; the first steps don't count. Then both train a small model with dropout,
+of which each process draws its own, on generated reviews, with three seeds.
 
 Whatever else runs on the machine changes the figures.
 """
 
 import argparse
-import csv
+import contextlib
 import json
 import os
-import pathlib
+import socket
 import statistics
 import subprocess
 import sys
@@ -30,13 +29,12 @@ from benchmarks.peers.workloads import made_up_words
 from benchmarks.peers.workloads import make_rows
 from benchmarks.tables import print_table
 
-# By work a preset of its class, and the steps of an epoch.
-TIMED = {"W1": ("lin2017_yelp", 40), "W3s": ("chen2018_snli", 12)}
-# The first one compiles, the last one has no line after it.
-EPOCHS = 4
+# By work a preset of its class, and how many steps count.
+TIMED = {"W1": ("lin2017_yelp", 25), "W3s": ("chen2018_snli", 10)}
+WARM_UP = 4
 # What follows from the texts.
 SIZES = ("vocabulary_size", "num_classes")
-REVIEWS = {"train": 4_000, "dev": 1_000}
+REVIEWS = (4_000, 1_000)
 DROPOUT = {
     "embedding_dim": 32,
     "units": 32,
@@ -44,122 +42,165 @@ DROPOUT = {
     "num_heads": 4,
     "hidden_units": 32,
     "dropout": 0.5,
-    "optimizer": "adam",
-    "learning_rate": 0.001,
-    "batch_size": 64,
-    "epochs": 4,
 }
 
 
-def write_work(name, folder):
-    """Files of texts of a work's lengths, and the options for its model."""
+def of_work(name):
+    """What `train` takes for a work."""
     work = WORKS[name]
     preset, steps = TIMED[name]
-    features, labels = make_rows(work, steps * work.batch_size)
+    rows = (steps + WARM_UP) * work.batch_size
+    features, labels = make_rows(work, rows)
     words = np.array(["", *made_up_words(work.arguments["vocabulary_size"])])
-    columns = {"label": map(str, labels)}
-    for side in work.sides:
-        rows = features[f"{side}token_ids"]
-        columns[side.strip("_") or "text"] = [
-            " ".join(words[row[row > 0]]) for row in rows
-        ]
-    rows = [
-        json.dumps(dict(zip(columns, row, strict=True))) + "\n"
-        for row in zip(*columns.values(), strict=True)
-    ]
-    for part, taken in (("train", rows), ("dev", rows[: work.batch_size])):
-        (folder / f"{part}.jsonl").write_text("".join(taken))
-    values = {k: v for k, v in work.arguments.items() if k not in SIZES}
-    values.update(
-        batch_size=work.batch_size,
-        epochs=EPOCHS,
-        optimizer=work.optimizer,
-        learning_rate=work.learning_rate,
+    texts = zip(
+        *(
+            [" ".join(words[ids[ids > 0]]) for ids in features[f"{s}token_ids"]]
+            for s in work.sides
+        ),
+        strict=True,
     )
-    return preset, values
+    if len(work.sides) == 1:
+        texts = (text for (text,) in texts)
+    rows = list(zip(texts, map(str, labels), strict=True))
+    return {
+        "preset": preset,
+        "train_texts": rows,
+        "dev_texts": rows[: work.batch_size],
+        "model_overrides": {
+            k: v for k, v in work.arguments.items() if k not in SIZES
+        },
+        "training_overrides": {
+            "epochs": 1,
+            "batch_size": work.batch_size,
+            "optimizer": work.optimizer,
+            "learning_rate": work.learning_rate,
+            "steps_per_execution": 1,
+        },
+    }
 
 
-def write_reviews(folder):
+def of_seed(seed):
+    """What `train` takes for a model with dropout."""
     from keras_selfattn.data.generated import generate_reviews
 
-    for seed, (part, size) in enumerate(REVIEWS.items()):
-        rows = [
-            json.dumps({"text": each.text, "label": each.label}) + "\n"
-            for each in generate_reviews(size, seed=seed)
-        ]
-        (folder / f"{part}.jsonl").write_text("".join(rows))
+    train, dev = (
+        [(each.text, each.label) for each in generate_reviews(size, seed=size)]
+        for size in REVIEWS
+    )
+    return {
+        "preset": "lin2017_yelp",
+        "train_texts": train,
+        "dev_texts": dev,
+        "seed": int(seed),
+        "model_overrides": DROPOUT,
+        "training_overrides": {
+            "epochs": 4,
+            "batch_size": 64,
+            "optimizer": "adam",
+            "learning_rate": 1e-3,
+        },
+    }
 
 
-def train(folder, preset, values, workers=1, seed=0):
-    """Train, and return the seconds of each epoch and the losses on dev."""
-    command = [
-        *(sys.executable, "-m", "keras_selfattn", "train"),
-        *(folder / "train.jsonl", "--dev", folder / "dev.jsonl"),
-        *("--preset", preset, "--seed", seed, "--output", folder / "run"),
+def train(what, folder):
+    """Train as one of the processes, and print what it has seen."""
+    import keras
+    import tensorflow as tf
+
+    from keras_selfattn import training
+
+    times, losses = [], []
+    seen = keras.callbacks.LambdaCallback(
+        on_train_batch_end=lambda batch, logs: times.append(
+            time.perf_counter()
+        ),
+        on_epoch_end=lambda epoch, logs: losses.append(float(logs["val_loss"])),
+    )
+    strategy = None
+    if "TF_CONFIG" in os.environ:
+        # Waiting for another, one thread sends nothing.
+        tf.config.threading.set_inter_op_parallelism_threads(4)
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+    training.train(
+        folder=os.path.join(folder, "run"),
+        callbacks=[seen],
+        strategy=strategy,
+        verbose=0,
+        **(of_work(what) if what in TIMED else of_seed(what)),
+    )
+    print(json.dumps([np.diff(times).tolist()[WARM_UP - 1 :], losses]))
+
+
+def configurations(count):
+    """What each of some processes has in its environment."""
+    if count == 1:
+        return [{}]
+    with contextlib.ExitStack() as stack:
+        # All at once, so that no two are the same.
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        ports = [each.getsockname()[1] for each in sockets]
+    cluster = {"worker": [f"127.0.0.1:{port}" for port in ports]}
+    tasks = [{"type": "worker", "index": number} for number in range(count)]
+    return [
+        {"TF_CONFIG": json.dumps({"cluster": cluster, "task": task})}
+        for task in tasks
     ]
-    for name, value in values.items():
-        command += ["--set", f"{name}={json.dumps(value)}"]
-    if workers > 1:
-        command += ["--workers", workers]
-    starts = []
-    with subprocess.Popen(
-        list(map(str, command)),
-        env={**os.environ, **ONE_CORE, "PYTHONUNBUFFERED": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    ) as process:
-        for line in process.stdout:
-            if line.startswith("Epoch "):
-                starts.append(time.perf_counter())
-    if process.returncode:
-        raise SystemExit(f"{command} has ended with {process.returncode}")
-    with open(folder / "run" / "history.csv", newline="") as file:
-        losses = [float(row["val_loss"]) for row in csv.DictReader(file)]
-    return np.diff(starts), losses
 
 
-def measure(name, turns):
-    """The median epoch of one and of two processes, and their ratios."""
+def run(count, what):
+    """What the first of so many processes has seen."""
+    with tempfile.TemporaryDirectory() as folder:
+        processes = [
+            subprocess.Popen(
+                [sys.executable, "-m", "benchmarks.workers", what, folder],
+                env={**os.environ, **ONE_CORE, **configuration},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+            for configuration in configurations(count)
+        ]
+        said = [process.communicate()[0] for process in processes]
+    if any(process.returncode for process in processes):
+        raise SystemExit(f"{what} by {count} has failed")
+    return json.loads(said[0].splitlines()[-1])
+
+
+def times(work, turns):
     taken = {1: [], 2: []}
-    for _ in range(turns):
-        for workers, each in taken.items():
-            with tempfile.TemporaryDirectory() as folder:
-                folder = pathlib.Path(folder)
-                seconds, _ = train(folder, *write_work(name, folder), workers)
-            each.append(statistics.median(seconds[1:]))
+    for turn in range(turns):
+        for count, each in taken.items():
+            each.append(1000 * statistics.median(run(count, work)[0]))
+            print(f"{work}, turn {turn + 1}: {count} at {each[-1]:,.0f} ms")
     ratios = [two / one for one, two in zip(*taken.values(), strict=True)]
     return [
-        name,
-        *(f"{statistics.median(each):.1f}" for each in taken.values()),
+        work,
+        *(f"{statistics.median(each):,.0f}" for each in taken.values()),
         f"{statistics.median(ratios):.2f} "
         f"({min(ratios):.2f} to {max(ratios):.2f})",
     ]
 
 
-def curves(seeds):
-    """By epoch the loss on dev of one and of two processes, all seeds."""
-    found = {1: [], 2: []}
-    for seed in range(seeds):
-        for workers, each in found.items():
-            with tempfile.TemporaryDirectory() as folder:
-                folder = pathlib.Path(folder)
-                write_reviews(folder)
-                _, losses = train(
-                    folder, "lin2017_yelp", DROPOUT, workers, seed
-                )
-            each.append(losses)
+def losses(seeds):
+    """A row an epoch: the loss on dev by one process, and by two."""
+    by_count = [
+        np.array([run(count, str(seed))[1] for seed in range(seeds)])
+        for count in (1, 2)
+    ]
+    means, spreads = np.mean(by_count, 1), np.std(by_count, 1, ddof=1)
     return [
         [
-            epoch,
+            epoch + 1,
             *(
-                f"{np.mean(losses):.4f} ± {np.std(losses, ddof=1):.4f}"
-                for losses in both
+                f"{mean:.4f} ± {spread:.4f}"
+                for mean, spread in zip(
+                    means[:, epoch], spreads[:, epoch], strict=True
+                )
             ),
         ]
-        for epoch, both in enumerate(
-            zip(*(zip(*f, strict=True) for f in found.values()), strict=True), 1
-        )
+        for epoch in range(means.shape[1])
     ]
 
 
@@ -167,15 +208,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("alone", nargs="*", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    print_table(
-        ["work", "one process, s", "two, s", "ratio"],
-        [measure(name, options.turns) for name in TIMED],
-    )
+    if options.alone:
+        train(*options.alone)
+        return
+    table = [times(work, options.turns) for work in TIMED]
+    header = ["one process, ms a step", "two", "ratio"]
+    print_table(["work", *header], table)
     print()
-    print_table(
-        ["epoch", "loss on dev, one process", "two"], curves(options.seeds)
-    )
+    header = ["epoch", "loss on dev, one process", "two"]
+    print_table(header, losses(options.seeds))
 
 
 if __name__ == "__main__":

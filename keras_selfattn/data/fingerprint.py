@@ -56,7 +56,7 @@ class Fingerprinted(Iterable):
 
     def __init__(self, texts: Iterable) -> None:
         self._texts = texts
-        self.sha256 = None
+        self.sha256: str | None = None
 
     def __iter__(self) -> Iterator:
         digest = hashlib.sha256()
@@ -66,10 +66,9 @@ class Fingerprinted(Iterable):
             yield text, label
         self.sha256 = digest.hexdigest()
 
-    def read(self) -> str:
-        """Read the texts to their end, and return the checksum."""
+    def read(self) -> None:
+        """Read the texts to their end."""
         collections.deque(self, maxlen=0)
-        return self.sha256
 
     def expect(self, labels: Sequence) -> None:
         """Leave out rows of other labels, if the texts can."""
