@@ -1,11 +1,13 @@
-"""Steps of two processes on a core each, beside those of one on one core.
+"""What several processes on a core each bring, beside one on one core.
 
     python -m benchmarks.workers
 
-trains the models of the works W1 and W3s on made-up texts of the works'
-lengths, in one process and in two that share out the rows of each batch, in
-turn; the first steps don't count. Then both train a small model with dropout,
-of which each process draws its own, on generated reviews, with three seeds.
+makes the texts of some files into ids by one process, and by as many as there
+are cores, which must write the same bytes. It trains the models of the works W1
+and W3s on made-up texts of the works' lengths, in one process and in two that
+share out the rows of each batch, in turn; the first steps don't count. Then
+both train a small model with dropout, of which each process draws its own, on
+generated reviews, with three seeds.
 
 Whatever else runs on the machine changes the figures.
 """
@@ -14,6 +16,7 @@ import argparse
 import contextlib
 import json
 import os
+import pathlib
 import socket
 import statistics
 import subprocess
@@ -27,7 +30,9 @@ from benchmarks.encoding import ONE_CORE
 from benchmarks.peers.workloads import WORKS
 from benchmarks.peers.workloads import made_up_words
 from benchmarks.peers.workloads import make_rows
+from benchmarks.scale import write_files
 from benchmarks.tables import print_table
+from keras_selfattn.checksums import folder_checksum
 
 # By work a preset of its class, and how many steps count.
 TIMED = {"W1": ("lin2017_yelp", 25), "W3s": ("chen2018_snli", 10)}
@@ -43,6 +48,9 @@ DROPOUT = {
     "hidden_units": 32,
     "dropout": 0.5,
 }
+# Reviews of the length of Yelp's.
+FILES = {"words": 180, "vocabulary": 50_000, "files": 8}
+DEV = '{{"text": "w1 w2", "label": "{label}"}}\n'
 
 
 def of_work(name):
@@ -168,6 +176,39 @@ def run(count, what):
     return json.loads(said[0].splitlines()[-1])
 
 
+def prepare(rows):
+    """A row a number of processes: seconds, and how many times as fast."""
+    table, checksums = [], set()
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        write_files(folder / "texts", rows, **FILES)
+        (folder / "dev.jsonl").write_text(
+            "".join(DEV.format(label=label) for label in "01")
+        )
+        for count in (1, os.cpu_count()):
+            output = folder / f"ids{count}"
+            started = time.perf_counter()
+            subprocess.run(
+                [
+                    *(sys.executable, "-m", "keras_selfattn", "prepare"),
+                    *(folder / "texts").iterdir(),
+                    f"--dev={folder / 'dev.jsonl'}",
+                    f"--output={output}",
+                    f"--workers={count}",
+                ],
+                env={**os.environ, **ONE_CORE},
+                check=True,
+                capture_output=True,
+            )
+            seconds = time.perf_counter() - started
+            checksums.add(folder_checksum(output))
+            table.append([count, seconds])
+    if len(checksums) > 1:
+        raise SystemExit("The ids differ with the number of processes")
+    first = table[0][1]
+    return [[n, f"{s:.1f}", f"{first / s:.2f}"] for n, s in table]
+
+
 def times(work, turns):
     taken = {1: [], 2: []}
     for turn in range(turns):
@@ -206,6 +247,7 @@ def losses(seeds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=160_000)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("alone", nargs="*", help=argparse.SUPPRESS)
@@ -213,6 +255,9 @@ def main():
     if options.alone:
         train(*options.alone)
         return
+    header = ["processes", "s to prepare", "times as fast"]
+    print_table(header, prepare(options.rows))
+    print()
     table = [times(work, options.turns) for work in TIMED]
     header = ["one process, ms a step", "two", "ratio"]
     print_table(["work", *header], table)
