@@ -29,12 +29,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is not None:
         return _run(arguments)
-    signals = Signals()
-    warnings.showwarning = _show_warning
     try:
+        signals = Signals()
+        warnings.showwarning = _show_warning
         code = _run(sys.argv[1:], signals)
         # Where the exception of a signal was lost, the code is still its own.
         return signals.exit_code() or code
+    except KeyboardInterrupt:
+        # One that came before the command began, or after it had ended.
+        return _interrupted()
     finally:
         leftovers.clear()
 
@@ -58,8 +61,7 @@ def _run(arguments, signals=None):
             return _output_is_closed()
         raise
     except KeyboardInterrupt:
-        note("interrupted")
-        return 130
+        return _interrupted()
     except Exception as error:
         if debug:
             traceback.print_exc()
@@ -72,6 +74,11 @@ def _run(arguments, signals=None):
             message = f"{type(error).__name__}: {message} (--debug shows where)"
         note(f"{kind}: {message}")
         return code
+
+
+def _interrupted():
+    note("interrupted")
+    return 130
 
 
 def _show_warning(message, *_):

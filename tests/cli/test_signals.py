@@ -25,6 +25,7 @@ def presets(options):
 signals.SECONDS = 2
 listing.presets = presets
 sys.argv = ["keras-selfattn", "presets"]
+{before}
 sys.exit(cli.main())
 """
 IN_A_CALLBACK = """
@@ -102,10 +103,11 @@ BODIES = {
 }
 
 
-def end(folder, body, name="SIGTERM"):
+def end(folder, body, name="SIGTERM", before=""):
     """How a command ends that gets a signal."""
+    program = PROGRAM.format(name=name, body=body, before=before)
     return subprocess.run(
-        [sys.executable, "-c", PROGRAM.format(name=name, body=body)],
+        [sys.executable, "-c", program],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -124,3 +126,12 @@ def test_a_signal_ends_the_command(tmp_path, body, name):
     assert "internal error" not in done.stderr
     left = sorted(path.name for path in tmp_path.iterdir())
     assert left == {SWALLOWED: ["kept"], TWICE: ["first"]}.get(body, [])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
+def test_a_signal_ends_what_has_hardly_begun(tmp_path, name):
+    before = "signals.threading.Thread.start = lambda thread: kill()"
+    done = end(tmp_path, "time.sleep(60)", name, before)
+    assert done.returncode == 128 + getattr(signal, name), done.stderr
+    assert "Traceback" not in done.stderr
