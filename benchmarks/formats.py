@@ -4,7 +4,8 @@
 
 trains small models on generated reviews and pairs, writes each in every
 format that is installed, and asks all of them the same dev texts, from raw
-text on. A format that fails is a row that says why.
+text on: in batches and one by one, each format in turn. A format that fails is
+a row that says why.
 
     python -m benchmarks.formats --model runs/reviews --data reviews_dev.csv
 
@@ -55,6 +56,8 @@ MODELS = {
     ),
 }
 BATCH = 32
+WARM_UP = 20
+SAVED_MODEL = "SavedModel"
 
 
 def saved_model(model, folder):
@@ -120,24 +123,15 @@ def litert(model, folder):
 
     def predict(texts):
         ids = model.preprocess(texts)
-        return np.concatenate(
-            [
-                run(
-                    **{
-                        name: array.numpy()[row : row + 1]
-                        for name, array in ids.items()
-                    }
-                )["probabilities"]
-                for row in range(len(texts))
-            ]
-        )
+        arrays = {name: tensor.numpy() for name, tensor in ids.items()}
+        return run(**arrays)["probabilities"]
 
     return predict
 
 
 # The package that runs it, and what writes it.
 FORMATS = {
-    "SavedModel": ("tensorflow", saved_model),
+    SAVED_MODEL: ("tensorflow", saved_model),
     "SavedModel, bfloat16": ("tensorflow", reduced("bfloat16")),
     "SavedModel, int8": ("tensorflow", reduced("int8")),
     'SavedModel, `quantize("int8")`': ("tensorflow", quantized_by_keras),
@@ -164,42 +158,31 @@ def train(preset, overrides, records, dev, epochs):
         )
 
 
-def in_batches(predict, texts):
-    """Probabilities of texts, and the median milliseconds of a full batch."""
-    answers, seconds = [], []
-    for start in range(0, len(texts), BATCH):
-        begin = time.perf_counter()
-        answers.append(predict(texts[start : start + BATCH]))
-        seconds.append(time.perf_counter() - begin)
-    return np.concatenate(answers), 1000 * float(np.median(seconds))
-
-
-def row_of_table(label, package, write, model, dev, expected):
-    texts, gold = zip(*dev, strict=True)
+def loaded(label, write, model, folder):
+    """A function of texts, or why there is none, and the format's size."""
+    folder = folder / "".join(c for c in label if c.isalnum())
+    folder.mkdir()
     try:
-        version = importlib.metadata.version(package)
-        with tempfile.TemporaryDirectory() as folder:
-            predict = write(model, pathlib.Path(folder))
-            size = sum(
-                path.stat().st_size
-                for path in pathlib.Path(folder).rglob("*")
-                if path.is_file()
-            )
-            answers, milliseconds = in_batches(predict, texts)
+        predict = write(model, folder)
     except Exception as error:
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        return [label, package, reason[:300], "", "", "", ""]
-    labels = np.array(model.labels)[answers.argmax(axis=-1)]
-    same = answers.argmax(axis=-1) == expected.argmax(axis=-1)
-    return [
-        label,
-        f"{package} {version}",
-        f"{size / 1e6:.2f}",
-        f"{100 * np.mean(labels == np.array(gold)):.2f}",
-        f"{100 * np.mean(same):.2f}",
-        f"{np.abs(answers - expected).max():.1g}",
-        f"{milliseconds:.1f}",
-    ]
+        return f"{type(error).__name__}: {error}", 0
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return predict, sum(path.stat().st_size for path in files)
+
+
+def milliseconds(predictors, texts, size, turns):
+    """By format the median for a batch of texts, each asked in turn."""
+    seconds = {name: [] for name in predictors}
+    # From some call on, all formats read texts with a graph.
+    for turn in range(-WARM_UP, turns):
+        start = turn % (len(texts) // size) * size
+        batch = texts[start : start + size]
+        for name, predict in predictors.items():
+            begin = time.perf_counter()
+            predict(batch)
+            if turn >= 0:
+                seconds[name].append(time.perf_counter() - begin)
+    return {name: 1000 * float(np.median(s)) for name, s in seconds.items()}
 
 
 def compare_formats(label, model, dev):
@@ -207,11 +190,50 @@ def compare_formats(label, model, dev):
     texts, gold = zip(*dev, strict=True)
     batches = evaluation.predict(model, texts, BATCH)
     expected = np.concatenate([probabilities for _, probabilities in batches])
-    right = np.array(model.labels)[expected.argmax(axis=-1)] == np.array(gold)
+    names, gold = np.array(model.labels), np.array(gold)
+    right = names[expected.argmax(axis=-1)] == gold
     print(
         f"\n{label}: accuracy in Keras {100 * right.mean():.2f} % of "
         f"{len(dev):,} texts"
     )
+    with tempfile.TemporaryDirectory() as folder:
+        made = {
+            name: loaded(name, write, model, pathlib.Path(folder))
+            for name, (_, write) in FORMATS.items()
+        }
+        predictors = {n: p for n, (p, _) in made.items() if callable(p)}
+        took = {
+            size: milliseconds(predictors, texts, size, turns)
+            for size, turns in ((BATCH, 40), (1, 200))
+        }
+        rows = []
+        for name, (predict, size) in made.items():
+            package, _ = FORMATS[name]
+            if not callable(predict):
+                reason = " ".join(predict.split())[:300]
+                rows.append([name, package, reason, *[""] * 5])
+                continue
+            answers = np.concatenate(
+                [
+                    predict(texts[start : start + BATCH])
+                    for start in range(0, len(texts), BATCH)
+                ]
+            )
+            found = answers.argmax(axis=-1)
+            rows.append(
+                [
+                    name,
+                    f"{package} {importlib.metadata.version(package)}",
+                    f"{size / 1e6:.2f}",
+                    f"{100 * np.mean(names[found] == gold):.2f}",
+                    f"{100 * np.mean(found == expected.argmax(axis=-1)):.2f}",
+                    f"{np.abs(answers - expected).max():.1g}",
+                    *[
+                        f"{ms[name]:.2f} ({ms[name] / ms[SAVED_MODEL]:.2f})"
+                        for ms in took.values()
+                    ],
+                ]
+            )
     print_table(
         [
             "format",
@@ -220,12 +242,9 @@ def compare_formats(label, model, dev):
             "accuracy %",
             "same answers %",
             "largest difference",
-            f"ms for {BATCH} texts",
+            *[f"ms for {n} (of SavedModel's)" for n in (BATCH, 1)],
         ],
-        [
-            row_of_table(name, package, write, model, dev, expected)
-            for name, (package, write) in FORMATS.items()
-        ],
+        rows,
     )
 
 

@@ -13,6 +13,7 @@ from keras_selfattn.checksums import write_checksums
 from keras_selfattn.files import new_folder
 from keras_selfattn.first_use import import_extra
 from keras_selfattn.model_card import model_card
+from keras_selfattn.serving import litert_lstm
 from keras_selfattn.serving.checks import check_model
 from keras_selfattn.serving.format_card import CARD_FILE
 from keras_selfattn.serving.format_card import format_card
@@ -62,9 +63,21 @@ def export_onnx(
 
 def write_onnx(model, folder):
     """Write `model.onnx` to a folder."""
+    import onnx
+
+    from keras_selfattn.serving import onnx_graph
+
+    try:
+        onnx.save(onnx_graph.translate(model), folder / ONNX_FILE)
+    except onnx_graph.NoRule:
+        _convert_to_onnx(model, folder / ONNX_FILE)
+
+
+def _convert_to_onnx(model, path):
+    """Write any model, as the code of Keras that a converter follows."""
     with without_cudnn(model, portable=True):
         _of_ids(model).export(
-            str(folder / ONNX_FILE),
+            str(path),
             format="onnx",
             verbose=False,
             # Without it Keras takes a model only after its first call.
@@ -80,18 +93,27 @@ def export_openvino(
     As `export_onnx`, of the same arguments, return value and errors, but the
     files of the model are `model.xml` and `model.bin`.
     """
-    import_extra("openvino", "The OpenVINO format", "OpenVINO", "formats")
+    for module, package in (("openvino", "OpenVINO"), ("onnx", "onnx")):
+        import_extra(module, "The OpenVINO format", package, "formats")
     return _export("openvino", model, folder, write_openvino, card)
 
 
 def write_openvino(model, folder):
     """Write `model.xml` and `model.bin` to a folder."""
+    import onnx
     import openvino
 
-    with tempfile.TemporaryDirectory() as saved_model:
-        _save_ids_model(model, saved_model)
+    from keras_selfattn.serving import onnx_graph
+
+    with tempfile.TemporaryDirectory() as temporary:
+        source = pathlib.Path(temporary) / ONNX_FILE
+        try:
+            onnx.save(onnx_graph.translate(model), source)
+        except onnx_graph.NoRule:
+            source = pathlib.Path(temporary) / "savedmodel"
+            _save_ids_model(model, str(source))
         openvino.save_model(
-            openvino.convert_model(saved_model),
+            openvino.convert_model(source),
             folder / OPENVINO_FILE,
             compress_to_fp16=False,
         )
@@ -103,8 +125,7 @@ def export_litert(
     """Write a model for LiteRT, with its tokenizer beside it.
 
     As `export_onnx`, of the same arguments, return value and errors, but the
-    model is `model.tflite` and takes batches of one text (or pair), of any
-    length. It needs no further package.
+    model is `model.tflite`. It needs no further package.
     """
     return _export("litert", model, folder, write_litert, card)
 
@@ -112,8 +133,7 @@ def export_litert(
 def write_litert(model, folder):
     """Write `model.tflite` to a folder."""
     with tempfile.TemporaryDirectory() as saved_model:
-        # The loops of LiteRT need states of a known size.
-        _save_ids_model(model, saved_model, batch=1)
+        _save_ids_model(model, saved_model, loops=True)
         converter = tf.lite.TFLiteConverter.from_saved_model(saved_model)
         (folder / LITERT_FILE).write_bytes(converter.convert())
 
@@ -126,7 +146,7 @@ _ABOUT = {
     "litert": (
         LITERT_FILE,
         "LiteRT, by the signature `serving_default`,",
-        "one text (or pair) at a time, of any length",
+        _OPEN,
     ),
 }
 
@@ -154,17 +174,23 @@ def _of_ids(model):
     return keras.Model(model.input, outputs, name=model.name)
 
 
-def _signature(model, batch=None):
+def _signature(model):
     return {
         tensor.name: tf.TensorSpec(
-            (batch, *tensor.shape[1:]), tf.int32, name=tensor.name
+            (None, *tensor.shape[1:]), tf.int32, name=tensor.name
         )
         for tensor in model.inputs
     }
 
 
-def _save_ids_model(model, folder, batch=None):
-    """Write a SavedModel whose inputs are ids."""
+def _save_ids_model(model, folder, loops=False):
+    """Write a SavedModel whose inputs are ids.
+
+    Args:
+        model: A classifier.
+        folder: Path of a folder.
+        loops: Boolean, whether LSTMs are the loops of `litert_lstm`.
+    """
     storage = Storage(model)
     module = tf.Module()
     module.weights = storage.variables
@@ -172,10 +198,12 @@ def _save_ids_model(model, folder, batch=None):
 
     def answer(inputs):
         with storage.read():
+            if loops:
+                return litert_lstm.answer(of_ids, model.sides, inputs)
             return of_ids(inputs, training=False)
 
     function = tf.function(
-        answer, input_signature=[_signature(model, batch)], autograph=False
+        answer, input_signature=[_signature(model)], autograph=False
     )
     with without_cudnn(model, portable=True):
         tf.saved_model.save(module, folder, function)

@@ -19,6 +19,7 @@ from keras_selfattn.checksums import check_checksums
 from keras_selfattn.files import read_json
 from keras_selfattn.files import write_text
 from keras_selfattn.text.columns import strings_of
+from keras_selfattn.text.graphs import Graphs
 from keras_selfattn.text.tokenizer import UNKNOWN
 from keras_selfattn.text.tokenizer import PennTreebankTokenizer
 from keras_selfattn.text.tokenizer import string_tensor
@@ -111,6 +112,7 @@ class TextPreprocessor(keras.layers.Layer):
         self._tokenizer = PennTreebankTokenizer(lowercase, implementation)
         self._table = None
         self._num_words = 0
+        self._graphs = Graphs()
         if characters is not None:
             self._set_characters(characters)
         if vocabulary is not None:
@@ -130,6 +132,8 @@ class TextPreprocessor(keras.layers.Layer):
         # Keras takes tensors alone; lists of strings are what a user has at
         # hand.
         texts = string_tensor(texts)
+        if self._graphs.are_worth_it(texts):
+            return self._graphs.answer(self, texts)
         # Keras would make strings tensors of its backend, which only
         # TensorFlow has.
         call = super().__call__ if on_tensorflow else self.call
@@ -395,6 +399,7 @@ class TextPreprocessor(keras.layers.Layer):
         folder = tempfile.mkdtemp(prefix="vocabulary_")
         weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._vocabulary_path = os.path.join(folder, _VOCABULARY_FILE)
+        self._graphs = Graphs()
         write_lines(pathlib.Path(self._vocabulary_path), vocabulary)
         self._num_words = len(vocabulary)
         with tf.init_scope():

@@ -85,6 +85,23 @@ def test_inside_tf_data():
     assert batches == [[[2, 0], [2, 3]], [[3]]]
 
 
+def test_many_calls_give_the_ids_of_one():
+    preprocessor = full_preprocessor()
+    # From some call on, a graph answers.
+    for texts in (*[["A dog."]] * 20, [""], ["a dog", "Runs 中 a.", "x"]):
+        expected = full_preprocessor()(texts)
+        found = preprocessor(texts)
+        assert found.keys() == expected.keys()
+        for name, ids in expected.items():
+            np.testing.assert_array_equal(found[name], ids)
+    preprocessor.max_tokens = 2
+    assert preprocessor(["a a a a"])["token_ids"].shape == (1, 2)
+    preprocessor.adapt(["words of another kind"])
+    for _ in range(20):
+        ids = preprocessor(["kind"])["token_ids"].numpy()
+    assert preprocessor.get_vocabulary()[ids[0, -1]] == "kind"
+
+
 def test_a_long_text_is_cut():
     preprocessor = TextPreprocessor(VOCABULARY, max_tokens=7)
     ids = preprocessor(["a dog. " * 30_000, "a"])["token_ids"]

@@ -1,0 +1,167 @@
+"""An ONNX graph while it is being made."""
+
+import keras
+import numpy as np
+import onnx
+from onnx import TensorProto
+from onnx import helper
+from onnx import numpy_helper
+
+# What all ops here are in, and old runtimes know.
+_OPSET = 17
+_IR_VERSION = 8
+
+BOOLEAN, FLOAT, INTEGER = TensorProto.BOOL, TensorProto.FLOAT, TensorProto.INT32
+
+
+class NoRule(ValueError):
+    """There is no rule for a part of a model."""
+
+
+class Tensor(str):
+    """The name of a tensor in a graph."""
+
+
+class ByWord(Tensor):
+    """A tensor `(B, n, D)` whose steps depend on the id of a word alone.
+
+    Attributes:
+        ids: The `Tensor` of the ids `(B, n)`.
+        table: The float32 array of a row for each id.
+    """
+
+
+class Graph:
+    """Nodes and constants, each of them once.
+
+    Args:
+        stored: List of pairs of a `keras.Variable` and the
+            `StoredWeight` of whole numbers and scales that is written for it.
+    """
+
+    def __init__(self, stored=()):
+        self._stored = {id(weight): kept for weight, kept in stored}
+        self._nodes = []
+        self._constants = {}
+        self._made = {}
+        self.inputs = []
+
+    def input(self, name, axes):
+        """An int32 input, with the name or the size of each axis."""
+        self.inputs.append(
+            helper.make_tensor_value_info(name, TensorProto.INT32, axes)
+        )
+        return Tensor(name)
+
+    def op(self, kind, *inputs, **attributes):
+        """The first output of a node.
+
+        Args:
+            kind: The name of the ONNX op.
+            *inputs: Tensors, arrays, `None` where an optional one is left
+                out, or lists of integers, which become int64.
+            **attributes: Those of the op, and as `outputs` their number.
+        """
+        outputs = attributes.pop("outputs", 1)
+        names = [self._name(value) for value in inputs]
+        key = repr((kind, names, sorted(attributes.items()), outputs))
+        if key not in self._made:
+            made = [
+                Tensor(f"{kind}_{len(self._nodes)}_{i}") for i in range(outputs)
+            ]
+            self._nodes.append(
+                helper.make_node(kind, names, made, **attributes)
+            )
+            self._made[key] = made
+        made = self._made[key]
+        return made[0] if outputs == 1 else made
+
+    def cast(self, tensor, to):
+        return self.op("Cast", tensor, to=to)
+
+    def weight(self, arrange, *variables):
+        """Variables as one constant.
+
+        Args:
+            arrange: Function of their arrays that only moves numbers about,
+                along axes that the scales of whole numbers have too.
+            *variables: Keras variables.
+        """
+        kept = [self._stored.get(id(variable)) for variable in variables]
+        if None in kept:
+            return self.constant(arrange(*map(numbers, variables)))
+        values, scales = zip(*[each.variables for each in kept], strict=True)
+        values = arrange(*[np.asarray(each) for each in values])
+        scales = arrange(*[np.asarray(each) for each in scales])
+        return self.op("Mul", self.cast(self.constant(values), FLOAT), scales)
+
+    def is_stored(self, variable):
+        return id(variable) in self._stored
+
+    def constant(self, array):
+        array = np.asarray(array, order="C")
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if key not in self._constants:
+            self._constants[key] = f"constant_{len(self._constants)}"
+        return Tensor(self._constants[key])
+
+    def by_word(self, ids, table):
+        """The `ByWord` tensor of ids and a table."""
+        tensor = ByWord(self.op("Gather", self.constant(table), ids))
+        tensor.ids, tensor.table = ids, table
+        return tensor
+
+    def model(self, name, output, axes):
+        """The `onnx.ModelProto` of what an output needs.
+
+        Args:
+            name: The name of the graph.
+            output: The `Tensor` that becomes the output `probabilities`.
+            axes: The names or sizes of its axes.
+        """
+        last = helper.make_node("Identity", [output], ["probabilities"])
+        needed, nodes = set(last.input), [last]
+        for node in reversed(self._nodes):
+            if needed & set(node.output):
+                needed |= set(node.input)
+                nodes.append(node)
+        arrays = [
+            numpy_helper.from_array(
+                np.frombuffer(data, dtype).reshape(shape), constant
+            )
+            for (dtype, shape, data), constant in self._constants.items()
+            if constant in needed
+        ]
+        graph = helper.make_graph(
+            nodes[::-1],
+            name,
+            self.inputs,
+            [
+                helper.make_tensor_value_info(
+                    "probabilities", TensorProto.FLOAT, axes
+                )
+            ],
+            arrays,
+        )
+        made = helper.make_model(
+            graph,
+            producer_name="keras_selfattn",
+            opset_imports=[helper.make_opsetid("", _OPSET)],
+            ir_version=_IR_VERSION,
+        )
+        onnx.checker.check_model(made)
+        return made
+
+    def _name(self, value):
+        if value is None:
+            return ""
+        if isinstance(value, Tensor):
+            return str(value)
+        if isinstance(value, list):
+            value = np.array(value, "int64")
+        return str(self.constant(value))
+
+
+def numbers(variable):
+    """The float32 array of a variable."""
+    return np.asarray(keras.ops.convert_to_numpy(variable), "float32")

@@ -1,0 +1,175 @@
+"""Whether the ONNX graph that is made by rules answers as the model does."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from keras_selfattn import serving
+from keras_selfattn.backends.compiled import as_probabilities
+from keras_selfattn.serving import formats
+from tests.models.small import CLASSES
+from tests.models.small import inputs_for
+from tests.models.small import small_preset
+from tests.tiny_classifier import tiny_classifier
+
+onnx_graph = pytest.importorskip("keras_selfattn.serving.onnx_graph")
+onnxruntime = pytest.importorskip("onnxruntime")
+
+# A preset with changes for each rule there is.
+MODELS = {
+    "structured": ("lin2017_yelp", {}),
+    "pruned": ("lin2017_age_pruned", {}),
+    "logits": ("lin2017_bilstm_max_yelp", {"activation": None}),
+    "convolution of 3": ("lin2017_cnn_max_age", {}),
+    "convolution of 4": ("lin2017_yelp", {"encoder": "cnn", "kernel_size": 4}),
+    "characters, shortcuts": ("chen2018_yelp", {"units": [4, 3]}),
+    "gated": ("lin2017_snli", {}),
+    "pair of convolutions": ("lin2017_snli", {"encoder": "cnn"}),
+    "heuristic": ("chen2018_snli", {"units": [4]}),
+    "heuristic, mean": ("chen2018_snli_mean", {"units": [4]}),
+    "heuristic, last": ("chen2018_multinli_last", {"units": [4]}),
+    "decomposable": ("parikh2016_snli", {}),
+    "decomposable, characters": (
+        "parikh2016_snli",
+        {"character_vocabulary_size": 7},
+    ),
+    "intra-sentence": ("parikh2016_snli_intra", {"max_distance": 1}),
+}
+
+
+def small_model(name):
+    keras.utils.set_random_seed(0)
+    preset, overrides = MODELS[name]
+    model = small_preset(preset, **overrides)
+    model.labels = [str(number) for number in range(CLASSES)]
+    # Biases start at 0.
+    model.set_weights(
+        [w + 0.3 * np.random.normal(size=w.shape) for w in model.get_weights()]
+    )
+    return model
+
+
+def answers(made, ids):
+    session = onnxruntime.InferenceSession(made.SerializeToString())
+    return session.run(None, dict(ids))[0]
+
+
+def keras_answers(model, ids):
+    answer = as_probabilities(model, model(ids, training=False))
+    return ops.convert_to_numpy(answer)
+
+
+def paddings(model):
+    """Ids with padding on the right, on the left, between words, and alone."""
+    ids = inputs_for(model, batch=5, steps=(7, 6))
+    changed = {}
+    for name, array in ids.items():
+        array = array.copy()
+        array[1] = 0
+        array[2] = np.roll(array[0], 2, axis=0)
+        array[2, :2] = 0
+        array[3] = array[0]
+        if name.endswith("token_ids"):
+            # Of a word that is none the characters may be any.
+            array[3, [1, 4]] = 0
+        changed[name] = array
+        if name.startswith("hypothesis"):
+            array[4] = 0
+    return [ids, changed]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_answers_are_those_of_the_model(name):
+    model = small_model(name)
+    made = onnx_graph.translate(model)
+    for ids in paddings(model):
+        np.testing.assert_allclose(
+            answers(made, ids), keras_answers(model, ids), rtol=0, atol=2e-6
+        )
+
+
+@pytest.mark.parametrize("name", ["characters, shortcuts", "heuristic"])
+def test_an_lstm_is_one_node(name):
+    model = small_model(name)
+    made = onnx_graph.translate(model)
+    kinds = [node.op_type for node in made.graph.node]
+    # One for each layer of each sentence.
+    assert kinds.count("LSTM") == 2
+    assert not {"Loop", "Scan"} & set(kinds)
+
+
+def test_what_depends_on_a_word_alone_is_a_table(monkeypatch):
+    model = small_model("decomposable")
+
+    def shapes():
+        made = onnx_graph.translate(model)
+        return made, [tuple(each.dims) for each in made.graph.initializer]
+
+    made, tables = shapes()
+    attention = model.get_layer("decomposable_attention")
+    kernels = [tuple(kernel.shape) for kernel in attention.attend[0]]
+    assert not set(kernels) & set(tables)
+    monkeypatch.setattr(onnx_graph.dense, "_LARGEST_TABLE", 0)
+    computed, weights = shapes()
+    assert set(kernels) < set(weights)
+    for ids in paddings(model):
+        np.testing.assert_allclose(
+            answers(made, ids), answers(computed, ids), rtol=0, atol=1e-6
+        )
+
+
+@pytest.mark.parametrize(
+    "name", ["characters, shortcuts", "pruned", "convolution of 3"]
+)
+def test_int8_weights_are_stored_as_they_are(name):
+    model = small_model(name)
+    reduced = serving.reduce_precision(model, "int8")
+    made = onnx_graph.translate(reduced)
+    ids = paddings(model)[1]
+    expected = keras_answers(reduced, ids)
+    np.testing.assert_allclose(answers(made, ids), expected, rtol=0, atol=2e-6)
+    assert np.abs(expected - keras_answers(model, ids)).max() > 1e-5
+    matrices = [x for x in made.graph.initializer if x.data_type == 3]
+    assert sum(np.prod(x.dims) for x in matrices) == sum(
+        np.prod(weight.shape)
+        for weight in model.weights
+        if len(weight.shape) > 1 and "bias" not in weight.name
+    )
+
+
+def test_what_has_no_rule():
+    half = small_preset("lin2017_cnn_max_age", dtype="mixed_float16")
+    with pytest.raises(onnx_graph.NoRule, match="float16"):
+        onnx_graph.translate(half)
+    model = small_model("convolution of 3")
+    model.get_layer("hidden_1").activation = keras.activations.gelu
+    with pytest.raises(onnx_graph.NoRule, match="gelu has no rule"):
+        onnx_graph.translate(model)
+
+
+# Of Keras's code for the converter, on a NumPy newer than it.
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+@pytest.mark.slow
+def test_what_has_no_rule_is_converted(tmp_path):
+    pytest.importorskip("tf2onnx")
+    model = tiny_classifier()
+    activation = keras.activations.gelu
+    model.get_layer("hidden_1").activation = activation
+    texts = ["good food.", "", "It isn't bad at all"]
+    ids = {name: x.numpy() for name, x in model.preprocess(texts).items()}
+    folder = serving.export_onnx(model, tmp_path / "onnx")
+    session = onnxruntime.InferenceSession(folder / formats.ONNX_FILE)
+    np.testing.assert_allclose(
+        session.run(["probabilities"], ids)[0], model(ids), rtol=0, atol=1e-6
+    )
+    openvino = pytest.importorskip("openvino")
+    folder = serving.export_openvino(model, tmp_path / "openvino")
+    compiled = openvino.Core().compile_model(
+        folder / formats.OPENVINO_FILE,
+        "CPU",
+        {"INFERENCE_PRECISION_HINT": "f32"},
+    )
+    np.testing.assert_allclose(
+        compiled(ids)["probabilities"], model(ids), rtol=0, atol=1e-6
+    )
