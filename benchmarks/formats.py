@@ -3,9 +3,10 @@
     python -m benchmarks.formats
 
 trains small models on generated reviews and pairs, writes each in every
-format that is installed, and asks all of them the same dev texts, from raw
-text on: in batches and one by one, each format in turn. A format that fails is
-a row that says why.
+format that is installed, and asks all of them the same dev texts, in batches
+and one by one, each format in turn. It is timed twice: from raw text on, and
+from ids on, for which TensorFlow's row is the model as one graph. A format that
+fails is a row that says why.
 
     python -m benchmarks.formats --model runs/reviews --data reviews_dev.csv
 
@@ -21,6 +22,7 @@ import time
 import warnings
 
 import numpy as np
+import tensorflow as tf
 
 from benchmarks.tables import print_table
 from keras_selfattn import evaluation
@@ -56,13 +58,40 @@ MODELS = {
     ),
 }
 BATCH = 32
+# By the number of texts how many times they are asked.
+TURNS = {BATCH: 40, 1: 200}
 WARM_UP = 20
 SAVED_MODEL = "SavedModel"
 
 
-def saved_model(model, folder):
+def saved_model(model, folder, of_ids=None):
     served = serving.load_savedmodel(serving.export(model, folder))
-    return lambda texts: served.predict(texts)[1]
+    return lambda texts: served.predict(texts)[1], of_ids
+
+
+def saved_model_and_graph(model, folder):
+    signature = {
+        tensor.name: tf.TensorSpec((None, *tensor.shape[1:]), tf.int32)
+        for tensor in model.inputs
+    }
+    graph = tf.function(
+        lambda ids: model(ids, training=False), [signature], autograph=False
+    )
+    return saved_model(model, folder, lambda ids: graph(ids).numpy())
+
+
+def of_ids_too(model, answer):
+    """What answers texts, and what answers ids, of what answers ids."""
+
+    def predict(texts):
+        return answer(numpy_ids(model, texts))
+
+    return predict, answer
+
+
+def numpy_ids(model, texts):
+    ids = model.preprocess(texts)
+    return {name: tensor.numpy() for name, tensor in ids.items()}
 
 
 def reduced(precision):
@@ -89,13 +118,7 @@ def onnx(model, folder):
 
     path = serving.export_onnx(model, folder / "onnx") / "model.onnx"
     session = onnxruntime.InferenceSession(str(path))
-
-    def predict(texts):
-        ids = model.preprocess(texts)
-        names = [tensor.name for tensor in session.get_inputs()]
-        return session.run(None, {name: ids[name].numpy() for name in names})[0]
-
-    return predict
+    return of_ids_too(model, lambda ids: session.run(None, ids)[0])
 
 
 def openvino(model, folder):
@@ -106,12 +129,7 @@ def openvino(model, folder):
     compiled = Core().compile_model(
         path, "CPU", {"INFERENCE_PRECISION_HINT": "f32"}
     )
-
-    def predict(texts):
-        ids = model.preprocess(texts)
-        return compiled({name: ids[name].numpy() for name in ids})[0]
-
-    return predict
+    return of_ids_too(model, lambda ids: compiled(ids)[0])
 
 
 def litert(model, folder):
@@ -120,18 +138,12 @@ def litert(model, folder):
     path = serving.export_litert(model, folder / "litert")
     interpreter = Interpreter(str(path / "model.tflite"))
     run = interpreter.get_signature_runner("serving_default")
-
-    def predict(texts):
-        ids = model.preprocess(texts)
-        arrays = {name: tensor.numpy() for name, tensor in ids.items()}
-        return run(**arrays)["probabilities"]
-
-    return predict
+    return of_ids_too(model, lambda ids: run(**ids)["probabilities"])
 
 
 # The package that runs it, and what writes it.
 FORMATS = {
-    SAVED_MODEL: ("tensorflow", saved_model),
+    SAVED_MODEL: ("tensorflow", saved_model_and_graph),
     "SavedModel, bfloat16": ("tensorflow", reduced("bfloat16")),
     "SavedModel, int8": ("tensorflow", reduced("int8")),
     'SavedModel, `quantize("int8")`': ("tensorflow", quantized_by_keras),
@@ -158,31 +170,52 @@ def train(preset, overrides, records, dev, epochs):
         )
 
 
-def loaded(label, write, model, folder):
-    """A function of texts, or why there is none, and the format's size."""
-    folder = folder / "".join(c for c in label if c.isalnum())
+def loaded(write, model, folder):
+    """What answers texts and ids, or why nothing does, and the format's size.
+
+    What answers ids is `None` where there is nothing.
+    """
     folder.mkdir()
     try:
-        predict = write(model, folder)
+        answers = write(model, folder)
     except Exception as error:
         return f"{type(error).__name__}: {error}", 0
     files = [path for path in folder.rglob("*") if path.is_file()]
-    return predict, sum(path.stat().st_size for path in files)
+    return answers, sum(path.stat().st_size for path in files)
 
 
-def milliseconds(predictors, texts, size, turns):
-    """By format the median for a batch of texts, each asked in turn."""
-    seconds = {name: [] for name in predictors}
+def milliseconds(answers, batches):
+    """By format the median for one of the batches, each asked in turn."""
+    seconds = {name: [] for name in answers}
     # From some call on, all formats read texts with a graph.
-    for turn in range(-WARM_UP, turns):
-        start = turn % (len(texts) // size) * size
-        batch = texts[start : start + size]
-        for name, predict in predictors.items():
+    for turn in range(-WARM_UP, len(batches)):
+        for name, answer in answers.items():
             begin = time.perf_counter()
-            predict(batch)
+            answer(batches[turn])
             if turn >= 0:
                 seconds[name].append(time.perf_counter() - begin)
     return {name: 1000 * float(np.median(s)) for name, s in seconds.items()}
+
+
+def times(model, made, texts):
+    """The columns of times: by title those of the formats that have one."""
+    columns = {}
+    for place, what in enumerate(("texts", "rows of ids")):
+        answers = {name: pair[place] for name, pair in made.items()}
+        answers = {name: each for name, each in answers.items() if each}
+        for size, turns in TURNS.items():
+            starts = [
+                turn * size % (len(texts) - size) for turn in range(turns)
+            ]
+            batches = [texts[start : start + size] for start in starts]
+            if place:
+                batches = [numpy_ids(model, batch) for batch in batches]
+            took = milliseconds(answers, batches)
+            columns[f"ms for {size} {what}"] = {
+                name: f"{ms:.2f} ({ms / took[SAVED_MODEL]:.2f})"
+                for name, ms in took.items()
+            }
+    return columns
 
 
 def compare_formats(label, model, dev):
@@ -194,28 +227,30 @@ def compare_formats(label, model, dev):
     right = names[expected.argmax(axis=-1)] == gold
     print(
         f"\n{label}: accuracy in Keras {100 * right.mean():.2f} % of "
-        f"{len(dev):,} texts"
+        f"{len(dev):,} texts; in brackets, times as parts of "
+        f"{SAVED_MODEL}'s"
     )
     with tempfile.TemporaryDirectory() as folder:
+        written = {
+            name: loaded(write, model, pathlib.Path(folder) / str(number))
+            for number, (name, (_, write)) in enumerate(FORMATS.items())
+        }
         made = {
-            name: loaded(name, write, model, pathlib.Path(folder))
-            for name, (_, write) in FORMATS.items()
+            name: answers
+            for name, (answers, _) in written.items()
+            if not isinstance(answers, str)
         }
-        predictors = {n: p for n, (p, _) in made.items() if callable(p)}
-        took = {
-            size: milliseconds(predictors, texts, size, turns)
-            for size, turns in ((BATCH, 40), (1, 200))
-        }
+        columns = times(model, made, texts)
         rows = []
-        for name, (predict, size) in made.items():
-            package, _ = FORMATS[name]
-            if not callable(predict):
-                reason = " ".join(predict.split())[:300]
-                rows.append([name, package, reason, *[""] * 5])
+        for name, (package, _) in FORMATS.items():
+            answers, size = written[name]
+            if name not in made:
+                rows.append([name, package, " ".join(answers.split())[:300]])
+                rows[-1] += [""] * (3 + len(columns))
                 continue
             answers = np.concatenate(
                 [
-                    predict(texts[start : start + BATCH])
+                    answers[0](texts[start : start + BATCH])
                     for start in range(0, len(texts), BATCH)
                 ]
             )
@@ -228,10 +263,7 @@ def compare_formats(label, model, dev):
                     f"{100 * np.mean(names[found] == gold):.2f}",
                     f"{100 * np.mean(found == expected.argmax(axis=-1)):.2f}",
                     f"{np.abs(answers - expected).max():.1g}",
-                    *[
-                        f"{ms[name]:.2f} ({ms[name] / ms[SAVED_MODEL]:.2f})"
-                        for ms in took.values()
-                    ],
+                    *[each.get(name, "") for each in columns.values()],
                 ]
             )
     print_table(
@@ -242,7 +274,7 @@ def compare_formats(label, model, dev):
             "accuracy %",
             "same answers %",
             "largest difference",
-            *[f"ms for {n} (of SavedModel's)" for n in (BATCH, 1)],
+            *columns,
         ],
         rows,
     )

@@ -108,7 +108,9 @@ def write_openvino(model, folder):
     with tempfile.TemporaryDirectory() as temporary:
         source = pathlib.Path(temporary) / ONNX_FILE
         try:
-            onnx.save(onnx_graph.translate(model), source)
+            # OpenVINO's `LSTM` overlooks lengths that are inputs.
+            made = onnx_graph.translate(model, gives_lengths=False)
+            onnx.save(made, source)
         except onnx_graph.NoRule:
             source = pathlib.Path(temporary) / "savedmodel"
             _save_ids_model(model, str(source))

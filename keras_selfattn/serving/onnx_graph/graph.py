@@ -37,9 +37,11 @@ class Graph:
     Args:
         stored: List of pairs of a `keras.Variable` and the
             `StoredWeight` of whole numbers and scales that is written for it.
+        gives_lengths: Boolean, whether `LSTM` is told the length of each row.
     """
 
-    def __init__(self, stored=()):
+    def __init__(self, stored=(), gives_lengths=True):
+        self.gives_lengths = gives_lengths
         self._stored = {id(weight): kept for weight, kept in stored}
         self._nodes = []
         self._constants = {}

@@ -8,6 +8,9 @@ from keras_selfattn.serving.onnx_graph.graph import FLOAT
 from keras_selfattn.serving.onnx_graph.graph import INTEGER
 from keras_selfattn.serving.onnx_graph.graph import ByWord
 
+# What closes a gate: its sigmoid is 0.
+_CLOSED = -1e4
+
 
 def as_numbers(graph, mask, axis=2):
     """A mask `(B, n)` as zeros and ones, with a further axis of 1."""
@@ -23,8 +26,8 @@ def zero_masked(graph, inputs, mask):
 def padding_last(graph, ids, words):
     """The ids of a sentence with all padding moved behind its words.
 
-    ONNX's `LSTM` takes a length for each row. Keras passes over padding
-    wherever it is: its states, at the words, are the same.
+    ONNX's `LSTM` takes it there. Keras passes over padding wherever it is:
+    its states, at the words, are the same.
 
     Args:
         graph: A `Graph`.
@@ -66,22 +69,30 @@ def _not_equal(graph, operation, left, right):
 
 
 def _bilstm(graph, layer, inputs, mask):
-    lengths = graph.op("ReduceSum", graph.cast(mask, INTEGER), [1], keepdims=0)
     # ONNX's `LSTM` has the steps before the rows.
     if isinstance(inputs, ByWord):
         ids = graph.op("Transpose", inputs.ids, perm=(1, 0))
-        below = graph.by_word(ids, inputs.table)
+        words = graph.by_word(ids, inputs.table)
     else:
-        below = graph.op("Transpose", inputs, perm=(1, 0, 2))
-    states = words = below
-    last = len(layer.directions) - 1
+        words = graph.op("Transpose", inputs, perm=(1, 0, 2))
+    lengths = padding = None
+    if graph.gives_lengths:
+        lengths = graph.cast(mask, INTEGER)
+        lengths = graph.op("ReduceSum", lengths, [1], keepdims=0)
+    else:
+        padding = graph.cast(graph.op("Not", mask), FLOAT)
+        padding = graph.op("Transpose", padding, perm=(1, 0))
+        padding = graph.op("Unsqueeze", padding, [2])
+    states, last = None, len(layer.directions) - 1
     for number, (direction, units) in enumerate(
         zip(layer.directions, layer.units, strict=True)
     ):
+        below = [words] if states is None or layer.shortcut else []
+        below += [x for x in (states, padding) if x is not None]
         made = graph.op(
             "LSTM",
-            below,
-            *_lstm_weights(graph, direction),
+            graph.op("Concat", *below, axis=2) if below[1:] else below[0],
+            *_lstm_weights(graph, direction, units),
             lengths,
             hidden_size=units,
             direction="bidirectional",
@@ -93,20 +104,23 @@ def _bilstm(graph, layer, inputs, mask):
             graph.op("Transpose", made, perm=order),
             [0, 0, 2 * units],
         )
-        below = states
-        if layer.shortcut:
-            below = graph.op("Concat", words, states, axis=2)
     return states
 
 
-def _lstm_weights(graph, direction):
+def _lstm_weights(graph, direction, units):
     both = [
         layer.weights
         for layer in (direction.forward_layer, direction.backward_layer)
     ]
     kernels, recurrent_kernels, biases = zip(*both, strict=True)
+    kernels = graph.weight(_of_gates, *kernels)
+    if not graph.gives_lengths:
+        # Padding, a last feature of 1, closes the gates of input and output.
+        column = np.zeros((2, 4 * units, 1), "float32")
+        column[:, : 2 * units] = _CLOSED
+        kernels = graph.op("Concat", kernels, column, axis=2)
     return (
-        graph.weight(_of_gates, *kernels),
+        kernels,
         graph.weight(_of_gates, *recurrent_kernels),
         graph.weight(_two_biases, *biases),
     )

@@ -22,8 +22,13 @@ _RULES = {
 }
 
 
-def translate(model):
+def translate(model, gives_lengths=True):
     """The `onnx.ModelProto` of a classifier that computes in float32.
+
+    Args:
+        model: A classifier.
+        gives_lengths: Boolean, whether `LSTM` is told the length of each row.
+            Otherwise its inputs have a feature that is 1 at padding.
 
     Raises:
         NoRule: if it has a layer, or computes in a type, that has none.
@@ -33,7 +38,7 @@ def translate(model):
     stored = ()
     if isinstance(model, ReducedClassifier):
         stored = model.stored_weights()
-    graph = Graph(stored)
+    graph = Graph(stored, gives_lengths)
     inputs = {}
     for side in model.sides:
         mine = {

@@ -92,11 +92,17 @@ def test_answers_are_those_of_the_model(name):
 @pytest.mark.parametrize("name", ["characters, shortcuts", "heuristic"])
 def test_an_lstm_is_one_node(name):
     model = small_model(name)
-    made = onnx_graph.translate(model)
-    kinds = [node.op_type for node in made.graph.node]
-    # One for each layer of each sentence.
-    assert kinds.count("LSTM") == 2
-    assert not {"Loop", "Scan"} & set(kinds)
+    # The number of inputs with lengths, and without.
+    for gives_lengths, inputs in ((True, 5), (False, 4)):
+        made = onnx_graph.translate(model, gives_lengths)
+        lstms = [n for n in made.graph.node if n.op_type == "LSTM"]
+        # One for each layer of each sentence.
+        assert [len([*filter(None, n.input)]) for n in lstms] == [inputs] * 2
+        assert not {"Loop", "Scan"} & {n.op_type for n in made.graph.node}
+        for ids in paddings(model):
+            np.testing.assert_allclose(
+                answers(made, ids), keras_answers(model, ids), atol=2e-6
+            )
 
 
 def test_what_depends_on_a_word_alone_is_a_table(monkeypatch):
@@ -154,8 +160,7 @@ def test_what_has_no_rule():
 def test_what_has_no_rule_is_converted(tmp_path):
     pytest.importorskip("tf2onnx")
     model = tiny_classifier()
-    activation = keras.activations.gelu
-    model.get_layer("hidden_1").activation = activation
+    model.get_layer("hidden_1").activation = keras.activations.tanh
     texts = ["good food.", "", "It isn't bad at all"]
     ids = {name: x.numpy() for name, x in model.preprocess(texts).items()}
     folder = serving.export_onnx(model, tmp_path / "onnx")
