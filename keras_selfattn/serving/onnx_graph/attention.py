@@ -73,7 +73,7 @@ def _generalized(graph, layer, inputs, mask, **_):
     return graph.op("Concat", *heads, axis=1)
 
 
-RULES = {
+RULES: dict = {
     layers.GeneralizedPooling: _generalized,
     layers.StructuredSelfAttention: _structured,
 }

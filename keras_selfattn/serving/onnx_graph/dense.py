@@ -6,6 +6,7 @@ import numpy as np
 from keras_selfattn import layers
 from keras_selfattn.serving.onnx_graph.graph import ByWord
 from keras_selfattn.serving.onnx_graph.graph import NoRule
+from keras_selfattn.serving.onnx_graph.graph import Tensor
 from keras_selfattn.serving.onnx_graph.graph import numbers
 
 # Floats of a table that is computed for all words. Beyond these 64 MiB the
@@ -114,10 +115,15 @@ def _same(array):
 
 
 def _plain(kind):
-    return lambda graph, operation, *inputs: graph.op(kind, *inputs)
+    def rule(graph, operation, *inputs):
+        if not all(isinstance(each, Tensor) for each in inputs):
+            raise NoRule(f"{kind} of a constant has no rule")
+        return graph.op(kind, *inputs)
+
+    return rule
 
 
-RULES = {
+RULES: dict = {
     "Absolute": _plain("Abs"),
     "Abs": _plain("Abs"),
     "Concatenate": _concatenate,

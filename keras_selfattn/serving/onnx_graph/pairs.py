@@ -11,7 +11,7 @@ from keras_selfattn.serving.onnx_graph.dense import network
 from keras_selfattn.serving.onnx_graph.graph import INTEGER
 from keras_selfattn.serving.onnx_graph.steps import as_numbers
 
-_POOLINGS = {**attention.RULES, **poolings.RULES}
+_POOLINGS: dict = {**attention.RULES, **poolings.RULES}
 
 
 def _both_sides(graph, layer, inputs, mask, return_attention_scores=False):
@@ -100,7 +100,7 @@ def _distance_biases(graph, layer, mask):
     )
 
 
-RULES = {
+RULES: dict = {
     layers.BothSides: _both_sides,
     layers.DecomposableAttention: _decomposable,
     layers.IntraSentenceAttention: _intra,

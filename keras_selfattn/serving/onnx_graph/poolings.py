@@ -43,7 +43,7 @@ def _count(graph, mask):
     return graph.op("ReduceSum", graph.cast(mask, FLOAT), [1], keepdims=1)
 
 
-RULES = {
+RULES: dict = {
     layers.LastPooling: _last,
     layers.MaskedMaxPooling: _max,
     layers.MaskedMeanPooling: _mean,

@@ -7,6 +7,7 @@ from keras_selfattn.serving.onnx_graph.dense import activated
 from keras_selfattn.serving.onnx_graph.graph import FLOAT
 from keras_selfattn.serving.onnx_graph.graph import INTEGER
 from keras_selfattn.serving.onnx_graph.graph import ByWord
+from keras_selfattn.serving.onnx_graph.graph import NoRule
 
 # What closes a gate: its sigmoid is 0.
 _CLOSED = -1e4
@@ -65,7 +66,9 @@ def padding_last(graph, ids, words):
 
 
 def _not_equal(graph, operation, left, right):
-    return graph.op("Not", graph.op("Equal", left, np.int32(right)))
+    if right != 0:
+        raise NoRule(f"NotEqual of {right} has no rule")
+    return graph.op("Not", graph.op("Equal", left, np.int32(0)))
 
 
 def _bilstm(graph, layer, inputs, mask):
@@ -142,21 +145,19 @@ def _in_order(weights):
     return np.concatenate([inputs, output, forget, candidate], axis=-1)
 
 
-def convolved(graph, inputs, kernel, rank):
-    """A convolution over the last axis but one, of the same length.
+def convolved(graph, inputs, kernel):
+    """A convolution over the steps, of the same length.
 
     The windows are put side by side, for one product.
 
     Args:
         graph: A `Graph`.
-        inputs: Tensor `(..., n, D)`.
+        inputs: Tensor `(B, n, D)`.
         kernel: Variable `(size, D, filters)`.
-        rank: The number of the axes of `inputs`.
     """
     size, features, filters = kernel.shape
     before = (size - 1) // 2
-    pads = [0] * (rank - 2) + [before, 0]
-    pads += [0] * (rank - 2) + [size - 1 - before, 0]
+    pads = [0, before, 0, 0, size - 1 - before, 0]
     padded = graph.op("Pad", inputs, pads) if size > 1 else inputs
     windows = [
         graph.op(
@@ -164,7 +165,7 @@ def convolved(graph, inputs, kernel, rank):
             padded,
             [place],
             [place + 1 - size if place + 1 < size else 2**31 - 1],
-            [-2],
+            [1],
         )
         for place in range(size)
     ]
@@ -182,13 +183,13 @@ def convolved(graph, inputs, kernel, rank):
 
 def _convolution(graph, layer, inputs, mask):
     inputs = zero_masked(graph, inputs, mask)
-    outputs = convolved(graph, inputs, layer.kernel, 3)
+    outputs = convolved(graph, inputs, layer.kernel)
     bias = graph.weight(lambda bias: bias, layer.bias)
     outputs = activated(graph, graph.op("Add", outputs, bias), layer.activation)
     return zero_masked(graph, outputs, mask)
 
 
-RULES = {
+RULES: dict = {
     layers.MaskedConv1D: _convolution,
     "NotEqual": _not_equal,
     layers.StackedBiLSTM: _bilstm,

@@ -1,6 +1,9 @@
 """From a classifier to the ONNX graph of its answers."""
 
+import inspect
+
 import keras
+import onnx
 
 from keras_selfattn.layers import StackedBiLSTM
 from keras_selfattn.private_names import run_graph
@@ -15,14 +18,16 @@ from keras_selfattn.serving.onnx_graph.graph import Graph
 from keras_selfattn.serving.onnx_graph.graph import NoRule
 from keras_selfattn.serving.reduced_classifier import ReducedClassifier
 
-_RULES = {
+_RULES: dict = {
     kind: rule
     for module in (attention, dense, pairs, poolings, steps, words)
     for kind, rule in module.RULES.items()
 }
 
 
-def translate(model, gives_lengths=True):
+def translate(
+    model: keras.Model, gives_lengths: bool = True
+) -> onnx.ModelProto:
     """The `onnx.ModelProto` of a classifier that computes in float32.
 
     Args:
@@ -61,6 +66,10 @@ def translate(model, gives_lengths=True):
             raise NoRule(f"{kind.__name__} has no rule")
 
         def run(*args, training=None, **kwargs):
+            if "mask" in inspect.signature(rule).parameters:
+                masks = keras.tree.flatten(kwargs.get("mask"))
+                if any(mask is None for mask in masks):
+                    raise NoRule(f"{kind.__name__} without a mask has no rule")
             return rule(graph, operation, *args, **kwargs)
 
         return run

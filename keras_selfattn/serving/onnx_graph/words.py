@@ -1,6 +1,7 @@
 """Rules of what makes vectors of words."""
 
 import numpy as np
+from onnx import TensorProto
 
 from keras_selfattn import layers
 from keras_selfattn.serving.onnx_graph.graph import FLOAT
@@ -18,22 +19,38 @@ def _word_vectors(graph, layer, ids):
 
 
 def _characters(graph, layer, ids):
-    table = graph.weight(_without_padding, layer.embeddings)
-    embedded = graph.op("Gather", table, ids)
-    is_character = graph.op(
-        "Unsqueeze",
-        graph.op("Not", graph.op("Equal", ids, np.int32(0))),
-        [3],
+    shape = graph.op("Shape", ids)
+    steps = graph.op("Slice", shape, [0], [2])
+    words = graph.op("Cast", ids, to=TensorProto.INT64)
+    words = graph.op(
+        "Reshape",
+        words,
+        graph.op("Concat", [-1], graph.op("Slice", shape, [2], [3]), axis=0),
     )
+    # Words that repeat are encoded once, and so is padding.
+    words, _, places, _ = graph.op("Unique", words, axis=0, outputs=4)
+    features = graph.op("Gather", _encoded(graph, layer, words), places)
+    width = layer.filters * len(layer.kernel_sizes)
+    return graph.op(
+        "Reshape", features, graph.op("Concat", steps, [width], axis=0)
+    )
+
+
+def _encoded(graph, layer, words):
+    """The features `(words, D)` of words of ids `(words, characters)`."""
+    table = graph.weight(_without_padding, layer.embeddings)
+    embedded = graph.op("Gather", table, words)
+    is_character = graph.op("Not", graph.op("Equal", words, np.int64(0)))
+    is_character = graph.op("Unsqueeze", is_character, [2])
     parts = []
     for kernel, bias in zip(layer.kernels, layer.biases, strict=True):
         windows = graph.op(
             "Add",
-            convolved(graph, embedded, kernel, 4),
+            convolved(graph, embedded, kernel),
             graph.weight(lambda bias: bias, bias),
         )
         windows = graph.op("Where", is_character, windows, np.float32(0))
-        highest = graph.op("ReduceMax", windows, axes=[2], keepdims=0)
+        highest = graph.op("ReduceMax", windows, axes=[1], keepdims=0)
         parts.append(graph.op("Relu", highest))
     return graph.op("Concat", *parts, axis=-1)
 
@@ -45,7 +62,7 @@ def _without_padding(table):
     return table
 
 
-RULES = {
+RULES: dict = {
     layers.CharacterCNN: _characters,
     layers.WordEmbedding: _word_vectors,
 }

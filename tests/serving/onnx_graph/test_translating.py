@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from keras import ops
 
+from keras_selfattn import layers
 from keras_selfattn import serving
 from keras_selfattn.backends.compiled import as_probabilities
 from keras_selfattn.serving import formats
@@ -152,6 +153,33 @@ def test_what_has_no_rule():
     model.get_layer("hidden_1").activation = keras.activations.gelu
     with pytest.raises(onnx_graph.NoRule, match="gelu has no rule"):
         onnx_graph.translate(model)
+
+
+class OwnLayer(keras.layers.Layer):
+    def call(self, inputs):
+        return inputs
+
+
+def without_mask(model):
+    words = layers.WordEmbedding(9, 4)(model.input["token_ids"])
+    return layers.MaskedMeanPooling()(ops.abs(words))
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        (lambda model: OwnLayer()(model.output), "OwnLayer has no rule"),
+        (lambda model: 0.5 * model.output, "Mul of a constant has no rule"),
+        (without_mask, "MaskedMeanPooling without a mask"),
+    ],
+)
+def test_what_users_have_built(change, message):
+    model = small_model("convolution of 3")
+    own = keras.Model(model.input, change(model))
+    own.sides, own.labels = model.sides, model.labels
+    own.gives_logits = False
+    with pytest.raises(onnx_graph.NoRule, match=message):
+        onnx_graph.translate(own)
 
 
 # Of Keras's code for the converter, on a NumPy newer than it.
