@@ -7,77 +7,21 @@ from keras import ops
 
 from keras_selfattn import layers
 from keras_selfattn import serving
-from keras_selfattn.backends.compiled import as_probabilities
 from keras_selfattn.serving import formats
-from tests.models.small import CLASSES
-from tests.models.small import inputs_for
 from tests.models.small import small_preset
+from tests.serving.padded import MODELS
+from tests.serving.padded import keras_answers
+from tests.serving.padded import paddings
+from tests.serving.padded import small_model
 from tests.tiny_classifier import tiny_classifier
 
 onnx_graph = pytest.importorskip("keras_selfattn.serving.onnx_graph")
 onnxruntime = pytest.importorskip("onnxruntime")
 
-# A preset with changes for each rule there is.
-MODELS = {
-    "structured": ("lin2017_yelp", {}),
-    "pruned": ("lin2017_age_pruned", {}),
-    "logits": ("lin2017_bilstm_max_yelp", {"activation": None}),
-    "convolution of 3": ("lin2017_cnn_max_age", {}),
-    "convolution of 4": ("lin2017_yelp", {"encoder": "cnn", "kernel_size": 4}),
-    "characters, shortcuts": ("chen2018_yelp", {"units": [4, 3]}),
-    "gated": ("lin2017_snli", {}),
-    "pair of convolutions": ("lin2017_snli", {"encoder": "cnn"}),
-    "heuristic": ("chen2018_snli", {"units": [4]}),
-    "heuristic, mean": ("chen2018_snli_mean", {"units": [4]}),
-    "heuristic, last": ("chen2018_multinli_last", {"units": [4]}),
-    "decomposable": ("parikh2016_snli", {}),
-    "decomposable, characters": (
-        "parikh2016_snli",
-        {"character_vocabulary_size": 7},
-    ),
-    "intra-sentence": ("parikh2016_snli_intra", {"max_distance": 1}),
-}
-
-
-def small_model(name):
-    keras.utils.set_random_seed(0)
-    preset, overrides = MODELS[name]
-    model = small_preset(preset, **overrides)
-    model.labels = [str(number) for number in range(CLASSES)]
-    # Biases start at 0.
-    model.set_weights(
-        [w + 0.3 * np.random.normal(size=w.shape) for w in model.get_weights()]
-    )
-    return model
-
 
 def answers(made, ids):
     session = onnxruntime.InferenceSession(made.SerializeToString())
     return session.run(None, dict(ids))[0]
-
-
-def keras_answers(model, ids):
-    answer = as_probabilities(model, model(ids, training=False))
-    return ops.convert_to_numpy(answer)
-
-
-def paddings(model):
-    """Ids with padding on the right, on the left, between words, and alone."""
-    ids = inputs_for(model, batch=5, steps=(7, 6))
-    changed = {}
-    for name, array in ids.items():
-        array = array.copy()
-        array[1] = 0
-        array[2] = np.roll(array[0], 2, axis=0)
-        array[2, :2] = 0
-        array[3] = array[0]
-        if name.endswith("token_ids"):
-            # Of a word that is none the characters may be any.
-            array[3, [1, 4]] = 0
-        changed[name] = array
-        if name.startswith("hypothesis"):
-            array[4] = 0
-    return [ids, changed]
 
 
 @pytest.mark.parametrize("name", MODELS)
