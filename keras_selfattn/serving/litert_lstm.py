@@ -4,6 +4,8 @@ The loop of Keras keeps states in lists, which LiteRT's converter takes only
 where the number of rows is known, and multiplies the inputs step by step.
 """
 
+import functools
+
 import numpy as np
 import tensorflow as tf
 from keras import ops
@@ -72,7 +74,7 @@ class _Loops:
         if type(operation) is WordEmbedding:
             return lambda ids: self._look_up(operation, ids)
         if type(operation) is StackedBiLSTM:
-            return lambda inputs, mask: self._stack(operation, inputs, mask)
+            return functools.partial(self._stack, operation)
         return operation
 
     def _look_up(self, layer, ids):
@@ -81,7 +83,10 @@ class _Loops:
             self._words[vectors.ref()] = layer, ids
         return vectors
 
-    def _stack(self, layer, inputs, mask):
+    def _stack(self, layer, inputs, mask=None, training=None):
+        if mask is None:
+            # No model of this package leaves it out.
+            return layer(inputs)
         words = self._words.get(inputs.ref())
         # The loop takes one step of all rows after the other.
         inputs = tf.transpose(inputs, (1, 0, 2))
