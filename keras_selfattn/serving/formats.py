@@ -13,7 +13,7 @@ from keras_selfattn.checksums import write_checksums
 from keras_selfattn.files import new_folder
 from keras_selfattn.first_use import import_extra
 from keras_selfattn.model_card import model_card
-from keras_selfattn.serving import litert_lstm
+from keras_selfattn.serving import litert_layers
 from keras_selfattn.serving.checks import check_model
 from keras_selfattn.serving.format_card import CARD_FILE
 from keras_selfattn.serving.format_card import format_card
@@ -135,7 +135,7 @@ def export_litert(
 def write_litert(model, folder):
     """Write `model.tflite` to a folder."""
     with tempfile.TemporaryDirectory() as saved_model:
-        _save_ids_model(model, saved_model, loops=True)
+        _save_ids_model(model, saved_model, for_litert=True)
         converter = tf.lite.TFLiteConverter.from_saved_model(saved_model)
         (folder / LITERT_FILE).write_bytes(converter.convert())
 
@@ -185,13 +185,13 @@ def _signature(model):
     }
 
 
-def _save_ids_model(model, folder, loops=False):
+def _save_ids_model(model, folder, for_litert=False):
     """Write a SavedModel whose inputs are ids.
 
     Args:
         model: A classifier.
         folder: Path of a folder.
-        loops: Boolean, whether LSTMs are the loops of `litert_lstm`.
+        for_litert: Boolean, whether layers are those of `litert_layers`.
     """
     storage = Storage(model)
     module = tf.Module()
@@ -200,8 +200,8 @@ def _save_ids_model(model, folder, loops=False):
 
     def answer(inputs):
         with storage.read():
-            if loops:
-                return litert_lstm.answer(of_ids, model.sides, inputs)
+            if for_litert:
+                return litert_layers.answer(of_ids, model.sides, inputs)
             return of_ids(inputs, training=False)
 
     function = tf.function(

@@ -1,4 +1,4 @@
-"""LSTMs for LiteRT: one loop over the steps, which does little in each.
+"""Layers for LiteRT: LSTMs as one lean loop, and characters of words alone.
 
 The loop of Keras keeps states in lists, which LiteRT's converter takes only
 where the number of rows is known, and multiplies the inputs step by step.
@@ -10,19 +10,22 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
+from keras_selfattn.layers import CharacterCNN
 from keras_selfattn.layers import StackedBiLSTM
 from keras_selfattn.layers import WordEmbedding
 from keras_selfattn.private_names import run_graph
 
 # What closes a gate: its sigmoid is 0.
 _CLOSED = -1e4
+# The steps of one turn of the loop, because each turn copies all states.
+_BLOCK = 4
 # Floats of a table that is computed for all words. Beyond these 64 MiB the
 # file would grow more than the time is worth.
 _LARGEST_TABLE = 2**24
 
 
 def answer(model, sides, ids):
-    """The outputs of a model of ids, with the loops of this module.
+    """The outputs of a model of ids, with the layers of this module.
 
     Args:
         model: A `keras.Model`, not a classifier.
@@ -35,7 +38,7 @@ def answer(model, sides, ids):
             mine = {n: x for n, x in ids.items() if n.startswith(side)}
             moved |= padding_last(mine, f"{side}token_ids")
         ids = moved
-    return run_graph(model, ids, _Loops())
+    return run_graph(model, ids, _Layers())
 
 
 def padding_last(ids, words):
@@ -60,7 +63,7 @@ def padding_last(ids, words):
     }
 
 
-class _Loops:
+class _Layers:
     """What takes the places of a model's operations.
 
     It is the `operation_fn` of `keras_selfattn.private_names.run_graph`, for
@@ -73,6 +76,8 @@ class _Loops:
     def __call__(self, operation):
         if type(operation) is WordEmbedding:
             return lambda ids: self._look_up(operation, ids)
+        if type(operation) is CharacterCNN:
+            return functools.partial(_features, operation)
         if type(operation) is StackedBiLSTM:
             return functools.partial(self._stack, operation)
         return operation
@@ -109,6 +114,14 @@ class _Loops:
         return tf.transpose(states, (1, 0, 2))
 
 
+def _features(layer, ids):
+    """The features of words, and zeros for padding, which is not encoded."""
+    places = tf.where(tf.reduce_any(tf.not_equal(ids, 0), axis=-1))
+    features = layer.encode(tf.gather_nd(ids, places))
+    shape = [*tf.unstack(tf.shape(ids)[:2]), features.shape[-1]]
+    return tf.scatter_nd(places, features, tf.cast(shape, places.dtype))
+
+
 def _looked_up(both, embedding, ids):
     """The gates `(n, 2, B, 4 units)` of words, or `None` of too many."""
     kernels = [layer.weights[0] for layer in both]
@@ -143,24 +156,31 @@ def _states(both, gates, units):
     kernels = tf.stack(
         [_in_order(ops.convert_to_tensor(layer.weights[1])) for layer in both]
     )
-    rows = tf.shape(gates)[2]
-    zeros = tf.zeros([1, 2, rows, units], gates.dtype)
-
-    def step(number, hidden, memory, states):
-        products = gates[number] + hidden @ kernels
-        opening = tf.sigmoid(products[..., : 3 * units])
-        candidate = tf.tanh(products[..., 3 * units :])
-        reads, keeps, shows = tf.split(opening, 3, axis=-1)
-        memory = keeps * memory + reads * candidate
-        hidden = shows * tf.tanh(memory)
-        states = tf.concat([states, tf.expand_dims(hidden, 0)], axis=0)
-        return number + 1, hidden, memory, states
-
     steps = tf.shape(gates)[0]
+    gates = tf.pad(
+        gates,
+        [[0, -steps % _BLOCK], [0, 0], [0, 0], [0, 0]],
+        constant_values=_CLOSED,
+    )
+    zeros = tf.zeros([1, 2, tf.shape(gates)[2], units], gates.dtype)
+
+    def block(number, hidden, memory, states):
+        made = []
+        for place in range(_BLOCK):
+            products = gates[number + place] + hidden @ kernels
+            opening = tf.sigmoid(products[..., : 3 * units])
+            candidate = tf.tanh(products[..., 3 * units :])
+            reads, keeps, shows = tf.split(opening, 3, axis=-1)
+            memory = keeps * memory + reads * candidate
+            hidden = shows * tf.tanh(memory)
+            made.append(hidden)
+        states = tf.concat([states, tf.stack(made)], axis=0)
+        return number + _BLOCK, hidden, memory, states
+
     shape = tf.TensorShape([2, None, units])
     *_, states = tf.while_loop(
         lambda number, *_: number < steps,
-        step,
+        block,
         # The first of the states is none.
         (0, zeros[0], zeros[0], zeros),
         shape_invariants=(
@@ -170,7 +190,8 @@ def _states(both, gates, units):
             tf.TensorShape([None, *shape]),
         ),
     )
-    return tf.concat([states[1:, 0], _reverse(states[1:, 1])], axis=-1)
+    states = states[1 : 1 + steps]
+    return tf.concat([states[:, 0], _reverse(states[:, 1])], axis=-1)
 
 
 def _in_order(weights):
