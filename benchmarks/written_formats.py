@@ -63,10 +63,18 @@ def quantized_by_keras(model, folder):
     return saved_model(copy, folder)
 
 
-def onnx(model, folder):
+def onnx(model, folder, quantized=False):
     import onnxruntime
+    from onnxruntime import quantization
 
     path = serving.export_onnx(model, folder / "onnx") / "model.onnx"
+    if quantized:
+        quantization.quantize_dynamic(
+            path,
+            path,
+            op_types_to_quantize=["MatMul", "LSTM"],
+            weight_type=quantization.QuantType.QInt8,
+        )
     session = onnxruntime.InferenceSession(str(path))
     return of_ids_too(model, lambda ids: session.run(None, ids)[0])
 
@@ -98,6 +106,10 @@ FORMATS = {
     "SavedModel, int8": ("tensorflow", reduced("int8")),
     'SavedModel, `quantize("int8")`': ("tensorflow", quantized_by_keras),
     "ONNX": ("onnxruntime", onnx),
+    "ONNX, products in int8": (
+        "onnxruntime",
+        functools.partial(onnx, quantized=True),
+    ),
     "OpenVINO": ("openvino", openvino),
     "OpenVINO, bfloat16": (
         "openvino",

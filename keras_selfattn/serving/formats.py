@@ -114,10 +114,13 @@ def write_openvino(model, folder):
         except onnx_graph.NoRule:
             source = pathlib.Path(temporary) / "savedmodel"
             _save_ids_model(model, str(source))
+        converted = openvino.convert_model(source)
+        # Otherwise it rounds what it multiplies with weights of 8 bits, too.
+        converted.set_rt_info(
+            "0", ["runtime_options", "DYNAMIC_QUANTIZATION_GROUP_SIZE"]
+        )
         openvino.save_model(
-            openvino.convert_model(source),
-            folder / OPENVINO_FILE,
-            compress_to_fp16=False,
+            converted, folder / OPENVINO_FILE, compress_to_fp16=False
         )
 
 

@@ -116,10 +116,17 @@ class _Layers:
 
 def _features(layer, ids):
     """The features of words, and zeros for padding, which is not encoded."""
+    batch, steps, characters = tf.unstack(tf.shape(ids))
     places = tf.where(tf.reduce_any(tf.not_equal(ids, 0), axis=-1))
-    features = layer.encode(tf.gather_nd(ids, places))
-    shape = [*tf.unstack(tf.shape(ids)[:2]), features.shape[-1]]
-    return tf.scatter_nd(places, features, tf.cast(shape, places.dtype))
+    # LiteRT's convolutions fail without any word, so there is one more.
+    words = tf.concat(
+        [tf.gather_nd(ids, places), tf.zeros([1, characters], ids.dtype)], 0
+    )
+    features = layer.encode(words)[:-1]
+    shape = [batch, steps, features.shape[-1]]
+    spread = tf.scatter_nd(places, features, tf.cast(shape, places.dtype))
+    # For the converter, which does not see its width.
+    return tf.reshape(spread, shape)
 
 
 def _looked_up(both, embedding, ids):

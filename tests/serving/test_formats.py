@@ -86,6 +86,12 @@ def test_openvino_answers_equal_keras(tmp_path, family):
         features = model.preprocess(rows)
         answers = openvino_answers(folder, features)
         np.testing.assert_allclose(answers, model(features), rtol=0, atol=1e-6)
+    if family == "decomposable":
+        reduced = serving.reduce_precision(model, "int8")
+        folder = serving.export_openvino(reduced, tmp_path / "int8")
+        answers = openvino_answers(folder, features)
+        expected = reduced(features)
+        np.testing.assert_allclose(answers, expected, rtol=0, atol=1e-6)
 
 
 # The interpreter's home is moving to a package of its own.
