@@ -70,10 +70,7 @@ def onnx(model, folder, quantized=False):
     path = serving.export_onnx(model, folder / "onnx") / "model.onnx"
     if quantized:
         quantization.quantize_dynamic(
-            path,
-            path,
-            op_types_to_quantize=["MatMul", "LSTM"],
-            weight_type=quantization.QuantType.QInt8,
+            path, path, op_types_to_quantize=["MatMul", "LSTM"]
         )
     session = onnxruntime.InferenceSession(str(path))
     return of_ids_too(model, lambda ids: session.run(None, ids)[0])
