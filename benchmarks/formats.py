@@ -110,7 +110,7 @@ def milliseconds(answers, batches):
 def times(model, made, texts):
     """The columns of times: by title those of the formats that have one."""
     columns = {}
-    for place, what in enumerate(("texts", "rows of ids")):
+    for place, what in enumerate(("texts", "ids")):
         answers = {name: pair[place] for name, pair in made.items()}
         answers = {name: each for name, each in answers.items() if each}
         for size, turns in TURNS.items():
@@ -121,7 +121,7 @@ def times(model, made, texts):
             if place:
                 batches = [numpy_ids(model, batch) for batch in batches]
             took = milliseconds(answers, batches)
-            columns[f"ms for {size} {what}"] = {
+            columns[f"ms, {what}, {size} at a time"] = {
                 name: f"{ms:.2f} ({ms / took[SAVED_MODEL]:.2f})"
                 for name, ms in took.items()
             }
