@@ -115,6 +115,11 @@ def write_openvino(model, folder):
             source = pathlib.Path(temporary) / "savedmodel"
             _save_ids_model(model, str(source))
         converted = openvino.convert_model(source)
+        names = {tensor.name for tensor in model.inputs} | {"probabilities"}
+        for operation in converted.get_ops():
+            for tensor in operation.outputs():
+                # Else a cast that falls away leaves its name to the inputs.
+                tensor.set_names(tensor.names & names)
         # Otherwise it rounds what it multiplies with weights of 8 bits, too.
         converted.set_rt_info(
             "0", ["runtime_options", "DYNAMIC_QUANTIZATION_GROUP_SIZE"]

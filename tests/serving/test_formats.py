@@ -34,6 +34,10 @@ def openvino_answers(folder, features):
     compiled = core.compile_model(
         folder / "model.xml", "CPU", {"INFERENCE_PRECISION_HINT": "f32"}
     )
+    # One name each: a client that asks for any gets that of the ids.
+    assert [tensor.names for tensor in compiled.inputs] == [
+        {tensor.any_name} for tensor in compiled.inputs
+    ]
     inputs = {
         tensor.any_name: np.asarray(features[tensor.any_name])
         for tensor in compiled.inputs
