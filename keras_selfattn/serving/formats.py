@@ -65,11 +65,11 @@ def write_onnx(model, folder):
     """Write `model.onnx` to a folder."""
     import onnx
 
-    from keras_selfattn.serving import onnx_graph
+    from keras_selfattn.serving.onnx_graph import translating
 
     try:
-        onnx.save(onnx_graph.translate(model), folder / ONNX_FILE)
-    except onnx_graph.NoRule:
+        onnx.save(translating.translate(model), folder / ONNX_FILE)
+    except translating.NoRule:
         _convert_to_onnx(model, folder / ONNX_FILE)
 
 
@@ -103,15 +103,15 @@ def write_openvino(model, folder):
     import onnx
     import openvino
 
-    from keras_selfattn.serving import onnx_graph
+    from keras_selfattn.serving.onnx_graph import translating
 
     with tempfile.TemporaryDirectory() as temporary:
         source = pathlib.Path(temporary) / ONNX_FILE
         try:
             # OpenVINO's `LSTM` overlooks lengths that are inputs.
-            made = onnx_graph.translate(model, gives_lengths=False)
+            made = translating.translate(model, gives_lengths=False)
             onnx.save(made, source)
-        except onnx_graph.NoRule:
+        except translating.NoRule:
             source = pathlib.Path(temporary) / "savedmodel"
             _save_ids_model(model, str(source))
         converted = openvino.convert_model(source)

@@ -4,6 +4,3 @@ Converters follow the code of Keras, whose LSTM is a loop over steps. The rules
 take ONNX's own `LSTM`, and what depends on a word alone is computed once, when
 the graph is made.
 """
-
-from keras_selfattn.serving.onnx_graph.graph import NoRule as NoRule
-from keras_selfattn.serving.onnx_graph.translating import translate as translate

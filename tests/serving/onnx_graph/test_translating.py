@@ -15,7 +15,9 @@ from tests.serving.padded import paddings
 from tests.serving.padded import small_model
 from tests.tiny_classifier import tiny_classifier
 
-onnx_graph = pytest.importorskip("keras_selfattn.serving.onnx_graph")
+translating = pytest.importorskip(
+    "keras_selfattn.serving.onnx_graph.translating"
+)
 onnxruntime = pytest.importorskip("onnxruntime")
 
 
@@ -27,7 +29,7 @@ def answers(made, ids):
 @pytest.mark.parametrize("name", MODELS)
 def test_answers_are_those_of_the_model(name):
     model = small_model(name)
-    made = onnx_graph.translate(model)
+    made = translating.translate(model)
     for ids in paddings(model):
         np.testing.assert_allclose(
             answers(made, ids), keras_answers(model, ids), rtol=0, atol=2e-6
@@ -39,7 +41,7 @@ def test_an_lstm_is_one_node(name):
     model = small_model(name)
     # The number of inputs with lengths, and without.
     for gives_lengths, inputs in ((True, 5), (False, 4)):
-        made = onnx_graph.translate(model, gives_lengths)
+        made = translating.translate(model, gives_lengths)
         lstms = [n for n in made.graph.node if n.op_type == "LSTM"]
         # One for each layer of each sentence.
         assert [len([*filter(None, n.input)]) for n in lstms] == [inputs] * 2
@@ -54,14 +56,14 @@ def test_what_depends_on_a_word_alone_is_a_table(monkeypatch):
     model = small_model("decomposable")
 
     def shapes():
-        made = onnx_graph.translate(model)
+        made = translating.translate(model)
         return made, [tuple(each.dims) for each in made.graph.initializer]
 
     made, tables = shapes()
     attention = model.get_layer("decomposable_attention")
     kernels = [tuple(kernel.shape) for kernel in attention.attend[0]]
     assert not set(kernels) & set(tables)
-    monkeypatch.setattr(onnx_graph.dense, "_LARGEST_TABLE", 0)
+    monkeypatch.setattr(translating.dense, "_LARGEST_TABLE", 0)
     computed, weights = shapes()
     assert set(kernels) < set(weights)
     for ids in paddings(model):
@@ -76,7 +78,7 @@ def test_what_depends_on_a_word_alone_is_a_table(monkeypatch):
 def test_int8_weights_are_stored_as_they_are(name):
     model = small_model(name)
     reduced = serving.reduce_precision(model, "int8")
-    made = onnx_graph.translate(reduced)
+    made = translating.translate(reduced)
     ids = paddings(model)[1]
     expected = keras_answers(reduced, ids)
     np.testing.assert_allclose(answers(made, ids), expected, rtol=0, atol=2e-6)
@@ -91,12 +93,12 @@ def test_int8_weights_are_stored_as_they_are(name):
 
 def test_what_has_no_rule():
     half = small_preset("lin2017_cnn_max_age", dtype="mixed_float16")
-    with pytest.raises(onnx_graph.NoRule, match="float16"):
-        onnx_graph.translate(half)
+    with pytest.raises(translating.NoRule, match="float16"):
+        translating.translate(half)
     model = small_model("convolution of 3")
     model.get_layer("hidden_1").activation = keras.activations.gelu
-    with pytest.raises(onnx_graph.NoRule, match="gelu has no rule"):
-        onnx_graph.translate(model)
+    with pytest.raises(translating.NoRule, match="gelu has no rule"):
+        translating.translate(model)
 
 
 class OwnLayer(keras.layers.Layer):
@@ -122,8 +124,8 @@ def test_what_users_have_built(change, message):
     own = keras.Model(model.input, change(model))
     own.sides, own.labels = model.sides, model.labels
     own.gives_logits = False
-    with pytest.raises(onnx_graph.NoRule, match=message):
-        onnx_graph.translate(own)
+    with pytest.raises(translating.NoRule, match=message):
+        translating.translate(own)
 
 
 # Of Keras's code for the converter, on a NumPy newer than it.
