@@ -85,6 +85,28 @@ def embeddings(model: keras.Model) -> Callable:
     return kept(model, "embeddings", make)
 
 
+def ngram_shares(model: keras.Model) -> Callable:
+    """A function that gives each n-gram's share of each logit.
+
+    It is kept with the model for later calls.
+
+    Returns:
+        A function of a dictionary of the model's inputs, which returns what
+        `ngram_model` does as a float32 array. On JAX `n` may be larger in it
+        than in the inputs.
+    """
+
+    def make():
+        view = model.ngram_model()
+
+        def share(inputs):
+            return _to_float32(view(inputs, training=False))
+
+        return share
+
+    return kept(model, "ngram_shares", make)
+
+
 def views(
     model: keras.Model,
     answers: bool = False,

@@ -79,6 +79,12 @@ CONDITIONS = (
         lambda *units: units == (None, None),
     ),
     Condition(
+        {"character_cnn": (True,)},
+        "`ngram_buckets`",
+        ("ngram_buckets",),
+        lambda buckets: buckets is not None,
+    ),
+    Condition(
         {"max_distance": ()},
         "intra_sentence=True",
         ("intra_sentence",),

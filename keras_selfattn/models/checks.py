@@ -15,7 +15,12 @@ _FACTORS = (
     "initializer_stddev",
 )
 _SHARES = ("dropout", "encoder_dropout")
-_SWITCHES = ("trainable_embeddings", "hidden_shortcut", "intra_sentence")
+_SWITCHES = (
+    "trainable_embeddings",
+    "character_cnn",
+    "hidden_shortcut",
+    "intra_sentence",
+)
 
 
 def of_scope(scope):
@@ -38,6 +43,13 @@ def of_scope(scope):
         for name in names:
             if name in values:
                 check(values[name], name)
+    if not values.get("character_cnn", True) and (
+        values["character_vocabulary_size"] is None
+    ):
+        raise ValueError(
+            "`character_cnn` must be True without `character_vocabulary_size`, "
+            "where nothing reads characters. Received: character_cnn=False"
+        )
     return values
 
 

@@ -141,6 +141,26 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
             self.input, self._views["sentence_embedding"], name="embedding"
         )
 
+    def ngram_model(self) -> keras.Model:
+        """A model of the same inputs that gives each n-gram's shares.
+
+        Returns:
+            A `keras.Model` that gives an array of shape `(batch, n, grams,
+            num_classes)`, as `keras_selfattn.layers.NGramLogits` returns it
+            with `return_shares`.
+
+        Raises:
+            ValueError: if the model has no n-grams.
+        """
+        if "ngram_shares" not in self._views:
+            raise ValueError(
+                f"The model {self.name!r} has no n-grams: it takes "
+                "`ngram_buckets`"
+            )
+        return keras.Model(
+            self.input, self._views["ngram_shares"], name="ngrams"
+        )
+
     def group_of(self, layer: keras.layers.Layer) -> str | None:
         """The part of the model that a layer is of, or `None`.
 

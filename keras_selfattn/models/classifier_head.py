@@ -1,6 +1,7 @@
 """From an embedding to the scores of the classes."""
 
 import keras
+from keras import ops
 
 from keras_selfattn import layers
 from keras_selfattn import validation
@@ -80,13 +81,14 @@ class ClassifierHead:
             return flat[0]
         return keras.layers.Concatenate(name="pruned_hidden_units")(flat)
 
-    def sentence_scores(self, matrix, arguments, name):
+    def sentence_scores(self, matrix, arguments, name, more_logits=None):
         """The scores of an embedding `(B, r, D)`, as the arguments say.
 
         Args:
             matrix: The embedding.
             arguments: Dictionary of a sentence classifier's arguments.
             name: The name of the layer that makes a vector of the embedding.
+            more_logits: Logits to add to those of the embedding, or `None`.
         """
         pruned = arguments["row_units"], arguments["column_units"]
         if pruned == (None, None):
@@ -99,18 +101,29 @@ class ClassifierHead:
             )
         else:
             hidden = self.pruned_hidden(matrix, *pruned)
-        return self.scores(hidden, arguments["dropout"])
+        return self.scores(hidden, arguments["dropout"], more_logits)
 
-    def scores(self, hidden, dropout=0.0):
+    def scores(self, hidden, dropout=0.0, more_logits=None):
         """The last layer, in float32: probabilities, or logits."""
         if dropout:
             hidden = layers.Dropout(dropout, name="classifier_dropout")(hidden)
-        return self._dense(
+        alone = more_logits is None
+        activation = self.activation if alone else None
+        outputs = self._dense(
             self.num_classes,
-            activation=self.activation,
+            activation=activation,
             dtype="float32",
-            name="probabilities" if self.activation else "logits",
+            name="probabilities" if activation else "logits",
         )(hidden)
+        if alone:
+            return outputs
+        # Addition takes the logits of no rows for a bias, which it refuses.
+        outputs = ops.sum(ops.stack([outputs, more_logits]), axis=0)
+        if self.activation is None:
+            return outputs
+        return keras.layers.Softmax(dtype="float32", name="probabilities")(
+            outputs
+        )
 
     def _dense(self, units, **options):
         initializer = keras.initializers.GlorotUniform()

@@ -52,7 +52,9 @@ def count_weights(model_class, values):
     width = values["embedding_dim"]
     count = values["vocabulary_size"] * width
     characters = values["character_vocabulary_size"]
-    if characters is not None:
+    if values.get("ngram_buckets") is not None:
+        count += values["ngram_buckets"] * values["num_classes"]
+    if characters is not None and values.get("character_cnn", True):
         count += characters * _CHARACTER_DIM
         count += sum(_dense(k * _CHARACTER_DIM, _FILTERS) for k in _KERNELS)
         width += _FILTERS * len(_KERNELS)

@@ -18,6 +18,7 @@ from keras_selfattn.models.labeled_texts import check_preprocessor
 from keras_selfattn.models.labeled_texts import encode
 from keras_selfattn.models.labeled_texts import split
 from keras_selfattn.models.labeled_texts import weigh
+from keras_selfattn.models.ngrams import adapt_ngrams
 from keras_selfattn.text.columns import are_texts
 from keras_selfattn.text.columns import rows_of
 
@@ -138,6 +139,7 @@ class ReadsTexts(_Model):
                 )
             if class_weight is not None:
                 weigh(train, self.labels, class_weight)
+            adapt_ngrams(self, train)
             batches = train.batches(
                 batch_size,
                 shuffle=bool(shuffle),

@@ -4,9 +4,10 @@ import numpy as np
 from keras import ops
 
 from keras_selfattn.labels import plain
+from keras_selfattn.models.ngrams import NAME
 
-# The last layer's name, by what it gives.
-_LAST = ("probabilities", "logits")
+# The names of the last layers: by what it gives, and that of the n-grams.
+_LAST = ("probabilities", "logits", NAME)
 
 
 def restarted(model, labels, preprocessor=None, **overrides):

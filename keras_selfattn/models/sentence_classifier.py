@@ -7,6 +7,8 @@ from keras_selfattn.models import checks
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.classifier_head import ClassifierHead
 from keras_selfattn.models.construction import constructor
+from keras_selfattn.models.ngrams import make_ngrams
+from keras_selfattn.models.ngrams import ngram_inputs
 from keras_selfattn.models.sentence_encoder import as_matrix
 from keras_selfattn.models.sentence_encoder import make_encoder
 from keras_selfattn.models.sentence_encoder import make_pooling
@@ -27,7 +29,9 @@ class SentenceClassifier(Classifier):
     2. The encoder gives the states of the words, of shape `(batch, n, D)`.
     3. The pooling gives the sentence embedding, of shape
         `(batch, num_heads, D)`.
-    4. Hidden ReLU layers and a softmax give the probabilities.
+    4. Hidden ReLU layers give logits. With `ngram_buckets`, those of the
+        n-grams are added: the model is wide and deep.
+    5. A softmax gives the probabilities.
 
     What an argument asks of a part that the model does not have, such as
     `num_heads` with max pooling, raises an error; defaults, and penalties of
@@ -45,6 +49,15 @@ class SentenceClassifier(Classifier):
             to `True`.
         character_vocabulary_size: Integer, the number of character ids, or
             `None` for a model without characters. Defaults to `None`.
+        character_cnn: Boolean, whether the encoder reads characters; without
+            it, n-grams alone do. Defaults to `True`.
+        ngram_buckets: Integer, the rows of the table of
+            `keras_selfattn.layers.NGramLogits`, such as `2**18`, or `None`
+            for a model without n-grams. They are of words and, with
+            `character_vocabulary_size`, of characters within words. `fit` on
+            raw texts, and training from files, begin with the log-count
+            ratios of the training texts; with ids, the layer's `adapt` gives
+            them. Defaults to `None`.
         encoder: `"bilstm"` or `"cnn"`. Defaults to `"bilstm"`.
         units: Integer, or a sequence of one integer a layer: the width of each
             direction of the BiLSTM. For the CNN an integer, its number of
@@ -100,6 +113,8 @@ class SentenceClassifier(Classifier):
     References:
         - [Lin et al., 2017](https://arxiv.org/abs/1703.03130)
         - [Chen et al., 2018](https://arxiv.org/abs/1806.09828)
+        - [Cheng et al., 2016](https://arxiv.org/abs/1606.07792), wide and
+            deep
 
     Example:
 
@@ -123,6 +138,8 @@ class SentenceClassifier(Classifier):
         embeddings_initializer: Any = "uniform",
         trainable_embeddings: bool = True,
         character_vocabulary_size: int | None = None,
+        character_cnn: bool = True,
+        ngram_buckets: int | None = None,
         encoder: str = "bilstm",
         units: int | Sequence[int] = 300,
         kernel_size: int | Sequence[int] = 3,
@@ -151,6 +168,7 @@ class SentenceClassifier(Classifier):
         encoder_layer = make_encoder(config)
         pooling_layer = make_pooling(config)
         head = ClassifierHead(num_classes, activation, l2)
+        ngrams = make_ngrams(config)
 
         # === Functional model ===
         inputs = words.inputs("")
@@ -160,8 +178,12 @@ class SentenceClassifier(Classifier):
             states, mask=mask, return_attention_scores=True
         )
         embedding = as_matrix(embedding)
+        logits, views = None, {}
+        if ngrams is not None:
+            logits, shares = ngrams(ngram_inputs(inputs), return_shares=True)
+            views["ngram_shares"] = shares
         outputs = head.sentence_scores(
-            embedding, config, name="sentence_embedding"
+            embedding, config, name="sentence_embedding", more_logits=logits
         )
 
         # === Config ===
@@ -171,12 +193,13 @@ class SentenceClassifier(Classifier):
             views={
                 "attention_scores": scores,
                 "sentence_embedding": embedding,
+                **views,
             },
             groups={
                 "word vectors": [words.vectors],
                 "encoder": [*words.character_layers, encoder_layer],
                 "pooling": [pooling_layer],
-                "classifier": head.layers,
+                "classifier": [*head.layers, *([ngrams] if ngrams else [])],
             },
             config=config,
             **kwargs,

@@ -15,6 +15,7 @@ class Words:
     Attributes:
         vectors: The layer of the word vectors.
         character_layers: List of the character CNN, empty without one.
+        has_characters: Whether characters are among the inputs.
     """
 
     def __init__(self, arguments):
@@ -25,8 +26,9 @@ class Words:
             trainable=arguments["trainable_embeddings"],
             name="word_vectors",
         )
+        self.has_characters = arguments["character_vocabulary_size"] is not None
         self.character_layers = []
-        if arguments["character_vocabulary_size"] is not None:
+        if arguments.get("character_cnn", True) and self.has_characters:
             self.character_layers.append(
                 layers.CharacterCNN(
                     arguments["character_vocabulary_size"],
@@ -41,7 +43,7 @@ class Words:
                 (None,), dtype="int32", name=f"{prefix}token_ids"
             )
         }
-        if self.character_layers:
+        if self.has_characters:
             inputs[f"{prefix}char_ids"] = keras.Input(
                 (None, None), dtype="int32", name=f"{prefix}char_ids"
             )

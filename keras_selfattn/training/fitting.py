@@ -9,6 +9,7 @@ from typing import Any
 
 import keras
 
+from keras_selfattn.models.ngrams import adapt_ngrams
 from keras_selfattn.training.balancing import balanced_weights
 from keras_selfattn.training.epochs import Clock
 from keras_selfattn.training.epochs import KeepRun
@@ -64,6 +65,8 @@ def fit(
         # The rest of an epoch ends as a run does, with the averages in place
         # of the weights; what comes then goes on from its checkpoint.
         first, skip = len(run.history), run.batches
+        if not first and not skip:
+            adapt_ngrams(model, texts.train_data)
         end = first + 1 if skip else training["epochs"]
         batches = texts.train_data.batches(
             size, shuffle=True, seed=seed, share=share, skip=skip

@@ -15,6 +15,7 @@ from keras_selfattn import models
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models import arguments
 from keras_selfattn.models.classifier import Classifier
+from keras_selfattn.models.ngrams import NAME
 from keras_selfattn.training.building import check_model_arguments
 from keras_selfattn.training.building import make_model
 from keras_selfattn.training.epochs import Clock
@@ -277,7 +278,12 @@ def _model(settings, asked, texts):
 
 def _warn_of_size(model, data):
     """A warning where there is more to learn than to learn from."""
-    weights = sum(math.prod(each.shape) for each in model.trainable_weights)
+    # Most rows of a table of n-grams stand for none, or for a rare one.
+    weights = sum(
+        math.prod(each.shape)
+        for each in model.trainable_weights
+        if not each.path.startswith(f"{NAME}/")
+    )
     tokens = data.tokens()
     if weights > tokens:
         warnings.warn(

@@ -15,6 +15,7 @@ from keras_selfattn.backends import memory
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.models.arguments import applying
 from keras_selfattn.models.loading import CLASSES
+from keras_selfattn.models.ngrams import adapt_ngrams
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text.columns import are_texts
 from keras_selfattn.tuning.choices import find_choices
@@ -166,6 +167,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             )
             callbacks.insert(0, stopping)
         if isinstance(x, EncodedDataset):
+            adapt_ngrams(model, x)
             if values.get("class_weight"):
                 kwargs["class_weight"] = training.class_weights(
                     x.labels, model.output.shape[-1], values

@@ -17,6 +17,7 @@ from keras_selfattn.text.columns import rows_of
 from keras_selfattn.visualization.explanation import AlignmentExplanation
 from keras_selfattn.visualization.explanation import Explanation
 from keras_selfattn.visualization.explanation import PairExplanation
+from keras_selfattn.visualization.ngrams import ngrams_of
 from keras_selfattn.visualization.prediction import accepts_gold
 from keras_selfattn.visualization.sentence import Sentence
 
@@ -85,7 +86,8 @@ def _explain(model, texts, labels, batch_size, methods):
     reader = Reader(model) if methods else None
     for batch in chunks(_rows(texts, labels), batch_size):
         texts = [text for text, _ in batch]
-        views = look(model.preprocess(texts))
+        features = model.preprocess(texts)
+        views = look(features)
         outputs = views.pop("outputs")
         effects = {}
         if methods:
@@ -98,7 +100,9 @@ def _explain(model, texts, labels, batch_size, methods):
             *(_tokens(model.preprocessor, column) for column in columns),
             strict=True,
         )
+        ngrams = ngrams_of(model, features, tokens[0])
         for row, (_, label) in enumerate(batch):
+            more = {"ngrams": ngrams[row]} if ngrams[row] else {}
             yield make(
                 texts[row],
                 [side[row] for side in tokens],
@@ -108,6 +112,7 @@ def _explain(model, texts, labels, batch_size, methods):
                 probabilities=outputs[row],
                 labels=list(names),
                 label=label,
+                **more,
             )
 
 

@@ -7,6 +7,7 @@ from keras_selfattn.visualization import shading
 from keras_selfattn.visualization.formatting import cell
 from keras_selfattn.visualization.formatting import escape
 from keras_selfattn.visualization.formatting import percent
+from keras_selfattn.visualization.ngrams import told
 
 # The color is translucent, so that text keeps its contrast in light and dark
 # themes.
@@ -35,6 +36,8 @@ def fragment(prediction):
             parts.append(_features(side))
     if not prediction.has_heads:
         parts.extend(_matrix(*view) for view in prediction.matrices())
+    if ngrams := told(prediction):
+        parts.append(f'<div style="{SOFT}">{escape(ngrams)}</div>')
     return f"<div>{''.join(parts)}</div>"
 
 

@@ -6,6 +6,7 @@ from keras_selfattn.visualization import page_effects
 from keras_selfattn.visualization.formatting import cell
 from keras_selfattn.visualization.formatting import escape
 from keras_selfattn.visualization.formatting import percent
+from keras_selfattn.visualization.ngrams import told
 
 # A weight is written as two digits in base 64, from "?" to "~", up to
 # `LARGEST` for the largest of its row: a fifth of what JSON would take, and
@@ -42,6 +43,8 @@ def card(explanation, number):
         + _text(name, side, explanation.has_heads)
         for name, side in explanation.sides().items()
     )
+    if ngrams := told(explanation):
+        texts += f'<p class="note">{escape(ngrams)}</p>'
     # With scripts the browser takes what lies in `noscript` for plain text,
     # and makes no elements of what is out of sight.
     return (

@@ -11,6 +11,7 @@ from keras_selfattn.controls import clean
 from keras_selfattn.visualization import deciding
 from keras_selfattn.visualization import shading
 from keras_selfattn.visualization.formatting import cell
+from keras_selfattn.visualization.ngrams import MOST
 from keras_selfattn.visualization.terminal_texts import Texts
 from keras_selfattn.visualization.terminal_texts import style
 
@@ -22,6 +23,7 @@ BAR_CELLS = 8
 COLUMN_CELLS = 7
 EFFECT_CELLS = 8
 GROUPS = 12
+LOGIT_CELLS = 9
 
 
 def lines(prediction, console, options):
@@ -45,6 +47,8 @@ def lines(prediction, console, options):
             yield from screen.heads(side)
         if side.features is not None:
             yield from screen.features(side)
+    if getattr(prediction, "ngrams", ()):
+        yield from screen.ngrams(prediction)
     if not prediction.has_heads:
         for title, *view in prediction.matrices():
             yield Text(f"{title}; {shading.ROWS}", "bold")
@@ -136,6 +140,36 @@ class _Screen(Texts):
         )
         rest = _caption(len(kept), len(words), len(heads), len(order))
         yield Text(f"{caption}; {rest}" if rest else caption, "dim")
+
+    def ngrams(self, prediction):
+        """A table of what n-grams added to the logits, and the sum of all."""
+        found = prediction.ngrams
+        kept = found[:MOST]
+        room = max((self.width - WORD_CELLS) // (LOGIT_CELLS + 1), 1)
+        first = int(np.argmax(prediction.probabilities))
+        order = [
+            first,
+            *(i for i in range(len(prediction.labels)) if i != first),
+        ]
+        table = Table(box=None, padding=(0, 1, 0, 0))
+        self._add_words(table, "n-gram", WORD_CELLS)
+        for i in order[:room]:
+            self._add_words(
+                table,
+                _word(clean(str(prediction.labels[i]))),
+                LOGIT_CELLS,
+                justify="right",
+            )
+        total = sum(each.shares for each in found)
+        rows = [(_word(clean(each.text)), each.shares) for each in kept]
+        for name, shares in [*rows, (Text("all", "bold"), total)]:
+            table.add_row(name, *(f"{shares[i]:+.2f}" for i in order[:room]))
+        yield table
+        yield Text(
+            f"what n-grams of words, and of characters with _ at the ends of "
+            f"a word, added to the logits; {len(kept)} of {len(found)}",
+            "dim",
+        )
 
     def matrix(self, looking, looked, weights):
         """A table of how the words of one sentence look at another's."""

@@ -326,6 +326,32 @@ def character_cnn(config, weights, inputs, masks):
     return Result([outputs])
 
 
+def ngram_logits(config, weights, inputs, masks):
+    words, *characters = inputs
+    (table,) = weights
+    logits = np.zeros((len(words), table.shape[1]))
+    for b, text in enumerate(words):
+        kinds = [(size, [text]) for size in config["word_ngrams"]]
+        for ids in characters:
+            spelled = [
+                [1, *(ids[b, t][ids[b, t] > 0] + 1), 1]
+                for t in np.flatnonzero(text)
+                if ids[b, t].any()
+            ]
+            kinds += [(size, spelled) for size in config["character_ngrams"]]
+        found = []
+        for kind, (size, sequences) in enumerate(kinds, start=1):
+            for sequence in sequences:
+                for start in range(len(sequence) - size + 1):
+                    gram = sequence[start : start + size]
+                    row = kind
+                    for each in gram:
+                        row = (997 * row + int(each)) % len(table)
+                    found += [row] * bool(np.all(gram))
+        logits[b] = table[found].sum(axis=0) / max(len(found), 1) ** 0.5
+    return Result([logits])
+
+
 def both_sides(config, weights, inputs, masks):
     left, right = (
         structured_self_attention(config, weights, [side], [mask])

@@ -24,11 +24,13 @@ TAKES = {
     "hidden_shortcut": {"row_units": (None,)},
     "max_distance": {"intra_sentence": (True,)},
 }
-# They change the speed alone, or come from the data.
+# They change the speed alone, come from the data, or are in none of them.
 NOT_OF_A_PAPER = {
     "vocabulary_size",
     "num_classes",
     "lstm_implementation",
+    "ngram_buckets",
+    "character_cnn",
     "kwargs",
 }
 

@@ -31,8 +31,19 @@ TEXTS = {
     "quotes": "\"Don't!\" he said: “can't” ''",
     "ordinary": "The food wasn't good, but the view was great!",
 }
+
+
+def with_ngrams():
+    model = tiny_classifier(
+        characters="adfgo", activation=None, ngram_buckets=97
+    )
+    table = model.get_layer("ngram_logits").table
+    table.assign(np.random.default_rng(0).normal(size=table.shape))
+    return model
+
+
 MODELS = {
-    "single": lambda: tiny_classifier(characters="adfgo", activation=None),
+    "single": with_ngrams,
     "pair": lambda: small_classifier("lin2017_snli", encoder="cnn"),
 }
 

@@ -47,7 +47,8 @@ def run(folder, rows, dropout, more={}, **values):
         "lin2017_yelp", reviews(rows, 1), reviews(41, 2),
         os.path.join(sys.argv[1], folder),
         model_overrides={
-            **SMALL, "dropout": dropout, "attention_penalty": 0.5
+            **SMALL, "dropout": dropout, "attention_penalty": 0.5,
+            "ngram_buckets": 64
         },
         training_overrides={"epochs": 2, "batch_size": 16, **values},
         verbose=0, strategy=strategy, **more)

@@ -10,6 +10,7 @@ from keras_selfattn import models
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.visualization import AlignmentExplanation
 from keras_selfattn.visualization import Explanation
+from keras_selfattn.visualization import NGram
 from keras_selfattn.visualization import PairExplanation
 from keras_selfattn.visualization import Sentence
 from keras_selfattn.visualization import write_html
@@ -33,6 +34,15 @@ HEADS = {
     "num_heads": 2,
     "hidden_units": 6,
 }
+
+
+def with_ngrams(**more):
+    """An explanation of a wide and deep model."""
+    ngrams = [
+        NGram("not bad", True, np.array([0.5, -0.25])),
+        NGram("<b_", False, np.array([-0.1, 0.2])),
+    ]
+    return explanation(ngrams=ngrams, **more)
 
 
 def explanation(text="not bad at all", scores=None, label=None, **arguments):

@@ -44,6 +44,7 @@ class FakeModel:
     """A head that looks at everything and one that looks at the first."""
 
     sides = ("",)
+    layers = ()
 
     def __init__(self, labels=("short", "long"), logits=False):
         self.preprocessor = FakePreprocessor()
@@ -318,3 +319,28 @@ def test_effects_are_those_of_the_words(make):
     assert all(not side.effects for side in none.sides().values())
     with pytest.raises(ValueError, match="`effects`.*Received: .*'luck'"):
         explain(model, texts, effects="luck")
+
+
+@pytest.mark.parametrize("characters", [None, "adfgo"])
+def test_shares_of_ngrams_are_those_of_the_logits(characters):
+    model = tiny_classifier(
+        ngram_buckets=64, characters=characters, activation=None
+    )
+    layer = model.get_layer("ngram_logits")
+    layer.table.assign(np.random.default_rng(0).normal(size=(64, 3)))
+    texts = ["Good food.", "a good day, a good day"]
+    wide = keras.Model(model.input, layer.output[0])(model.preprocess(texts))
+    for seen, logits in zip(explain(model, texts), array(wide), strict=True):
+        total = sum(each.shares for each in seen.ngrams)
+        np.testing.assert_allclose(total, logits, rtol=1e-5, atol=1e-6)
+        spreads = [each.spread for each in seen.ngrams]
+        assert spreads == sorted(spreads, reverse=True)
+    words = {each.text for each in seen.ngrams if each.of_words}
+    assert "a good" in words and "day ," in words and ", a" in words
+    within = {each.text for each in seen.ngrams if not each.of_words}
+    assert ("_go" in within) == (characters is not None)
+
+
+def test_a_model_without_ngrams_has_none_to_show():
+    (seen,) = explain(tiny_classifier(), ["Good food."])
+    assert seen.ngrams == []

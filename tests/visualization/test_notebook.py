@@ -3,6 +3,7 @@ from tests.visualization.examples import alignment
 from tests.visualization.examples import balanced
 from tests.visualization.examples import explanation
 from tests.visualization.examples import with_effects
+from tests.visualization.examples import with_ngrams
 
 
 def test_fragment_is_escaped():
@@ -38,6 +39,13 @@ def test_even_weights_are_told():
     assert "No word stands out: each has less than 1.5× an even" in seen
     one = explanation("a", [[1.0]])._repr_html_()
     assert "No word stands out" not in one
+
+
+def test_ngrams_are_told():
+    seen = with_ngrams()._repr_html_()
+    told = "not bad -0.25, &lt;b_ +0.20; all 2 together -0.05</div>"
+    assert f"to the logit of good: {told}" in seen
+    assert "N-grams" not in explanation()._repr_html_()
 
 
 def test_maps_say_which_side_looks_at_which():

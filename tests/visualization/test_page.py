@@ -12,6 +12,7 @@ from tests.visualization.examples import explanation
 from tests.visualization.examples import page
 from tests.visualization.examples import pair
 from tests.visualization.examples import with_effects
+from tests.visualization.examples import with_ngrams
 
 
 def test_texts_are_there_without_javascript(tmp_path):
@@ -70,6 +71,13 @@ def test_totals(tmp_path):
         explanation(),
     )
     assert "3 texts · 50.0% right, 1 wrong · overlap of heads 50%" in text
+
+
+def test_ngrams_are_told(tmp_path):
+    text = page(tmp_path, with_ngrams(labels=["bad", "<good>"]))
+    told = "not bad -0.25, &lt;b_ +0.20; all 2 together -0.05</p>"
+    assert f"to the logit of &lt;good&gt;: {told}" in text
+    assert "N-grams" not in page(tmp_path, explanation())
 
 
 def test_unread_words_are_told(tmp_path):

@@ -14,6 +14,7 @@ from tests.visualization.examples import explanation
 from tests.visualization.examples import pair
 from tests.visualization.examples import with_effects
 from tests.visualization.examples import with_features
+from tests.visualization.examples import with_ngrams
 
 
 def terminal(item, width=80, encoding="utf-8", **arguments):
@@ -184,3 +185,13 @@ def test_escape_sequences_and_markup_are_inert(make):
 def test_unread_end_is_told():
     text = terminal(explanation("a b c d", tokens=["a", "b"]))
     assert "[2 words not read] c d" in text
+
+
+def test_ngrams_are_told_by_label():
+    text = terminal(with_ngrams())
+    # The answer is first.
+    assert re.search("n-gram +good +bad", text)
+    assert re.search(r"not bad +-0\.25 +\+0\.50", text)
+    assert re.search(r"<b_ +\+0\.20 +-0\.10", text)
+    assert re.search(r"all +-0\.05 +\+0\.40", text)
+    assert "2 of 2" in text

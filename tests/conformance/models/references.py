@@ -51,7 +51,7 @@ def words_of(config, weights, batch, side=""):
     words = references.word_embedding(
         {}, weights["word_vectors"], [ids], None
     ).outputs
-    if config["character_vocabulary_size"] is not None:
+    if "character_cnn" in weights:
         words += references.character_cnn(
             {"filters": 100, "kernel_sizes": (1, 3, 5)},
             weights["character_cnn"],
@@ -118,7 +118,7 @@ def pooled(config, weights, states, mask):
     return (*result.outputs, *result.scores, result.penalty)
 
 
-def classified(config, weights, matrix, drop):
+def classified(config, weights, matrix, drop, more_logits=0.0):
     """The outputs for embeddings `(B, r, D)`, and the L2 penalty."""
     rows, columns = config["row_units"], config["column_units"]
     flat = matrix.reshape(len(matrix), -1)
@@ -144,18 +144,18 @@ def classified(config, weights, matrix, drop):
         )
         kernels += weights["pruned_hidden"][::2]
     hidden = drop(config["dropout"])(hidden)
-    outputs, kernel = last_layer(config, weights, hidden)
+    outputs, kernel = last_layer(config, weights, hidden, more_logits)
     kernels.append(kernel)
     return outputs, config["l2"] * sum((each**2).sum() for each in kernels)
 
 
-def last_layer(config, weights, hidden):
+def last_layer(config, weights, hidden, more_logits=0.0):
     """The outputs and the kernel."""
+    name = "logits" if "logits" in weights else "probabilities"
+    kernel, bias = weights[name]
+    logits = hidden @ kernel + bias + more_logits
     if config["activation"] is None:
-        kernel, bias = weights["logits"]
-        return hidden @ kernel + bias, kernel
-    kernel, bias = weights["probabilities"]
-    logits = hidden @ kernel + bias
+        return logits, kernel
     return np.stack(list(map(references.softmax, logits))), kernel
 
 
@@ -165,7 +165,18 @@ def sentence_classifier(config, weights, batch, drop=nothing):
     matrix, scores, penalty = pooled(
         config, weights.get(POOLINGS[config["pooling"]], []), states, mask
     )
-    outputs, l2 = classified(config, weights, matrix, drop)
+    logits = 0.0
+    if config.get("ngram_buckets") is not None:
+        ids = [
+            batch[name] for name in ("token_ids", "char_ids") if name in batch
+        ]
+        (logits,) = references.ngram_logits(
+            {"word_ngrams": (1, 2), "character_ngrams": (3, 4, 5)},
+            weights["ngram_logits"],
+            ids,
+            None,
+        ).outputs
+    outputs, l2 = classified(config, weights, matrix, drop, logits)
     return Answer(outputs, [scores], [matrix], penalty + l2)
 
 

@@ -13,7 +13,7 @@ def expected_weight_shapes(row):
     width = config["embedding_dim"]
     shapes = {"word_vectors/embeddings": (config["vocabulary_size"], width)}
     characters = config["character_vocabulary_size"]
-    if characters is not None:
+    if characters is not None and config.get("character_cnn", True):
         shapes["character_cnn/embeddings"] = (characters, 15)
         for size in (1, 3, 5):
             shapes[f"character_cnn/kernel_{size}"] = (size, 15, 100)
@@ -120,9 +120,17 @@ def _hidden_shapes(config, width):
 
 
 def _last_shapes(config, width):
-    name = "logits" if config["activation"] is None else "probabilities"
-    classes = config["num_classes"]
-    return {f"{name}/kernel": (width, classes), f"{name}/bias": (classes,)}
+    name, classes = _last_layer(config), config["num_classes"]
+    shapes = {f"{name}/kernel": (width, classes), f"{name}/bias": (classes,)}
+    if config.get("ngram_buckets") is not None:
+        shapes["ngram_logits/table"] = (config["ngram_buckets"], classes)
+    return shapes
+
+
+def _last_layer(config):
+    if config["activation"] and config.get("ngram_buckets") is None:
+        return "probabilities"
+    return "logits"
 
 
 def dropout_rates(model):
@@ -181,11 +189,7 @@ def expected_regularizers(config):
         for part in ("row", "column")
         if config[f"{part}_units"] is not None
     ]
-    kernels.append(
-        "logits/kernel"
-        if config["activation"] is None
-        else "probabilities/kernel"
-    )
+    kernels.append(f"{_last_layer(config)}/kernel")
     return dict.fromkeys(
         kernels, keras.regularizers.serialize(keras.regularizers.L2(factor))
     )

@@ -48,7 +48,10 @@ class ModelRow:
     @property
     def holes(self):
         """Whether padding amid words is as if it were not there."""
-        return self.config.get("encoder") != "cnn"
+        return (
+            self.config.get("encoder") != "cnn"
+            and self.config.get("ngram_buckets") is None
+        )
 
     @property
     def zero_gradients(self):
@@ -166,6 +169,9 @@ FIXED = {
     },
 }
 TUNED = {"trainable_embeddings": True, "embeddings_initializer": "uniform"}
+NO_NGRAMS = {"ngram_buckets": None, "character_cnn": True}
+NGRAMS = {"ngram_buckets": 17}
+NGRAMS_OF_CHARACTERS = {"ngram_buckets": 17, "character_cnn": False}
 WORDS = {"character_vocabulary_size": None}
 WORDS_AND_CHARACTERS = {"character_vocabulary_size": CHARACTERS}
 
@@ -250,6 +256,7 @@ REPEATS = {
         "structured-pruned",
         "generalized-pruned-columns",
         "mean",
+        "max-ngrams",
     ),
     "SentencePairClassifier": (
         "gated-structured",
@@ -262,12 +269,12 @@ REPEATS = {
 }
 
 
-def _rows(model, reference, variants):
+def _rows(model, reference, variants, own=()):
     return [
         ModelRow(
             model,
             variant,
-            functools.reduce(dict.__or__, parts, SIZES),
+            functools.reduce(dict.__or__, parts, SIZES | dict(own)),
             reference,
             variant in REPEATS[model.__name__],
         )
@@ -316,7 +323,16 @@ ROWS = [
                 TUNED | WORDS | STACKED | {"pooling": "last"},
                 ONE_HIDDEN | REGULARIZED | LOGITS,
             ),
+            "structured-ngrams": (
+                TUNED | WORDS_AND_CHARACTERS | BILSTM | STRUCTURED,
+                NGRAMS_OF_CHARACTERS | ONE_HIDDEN | REGULARIZED | PROBABILITIES,
+            ),
+            "max-ngrams": (
+                TUNED | WORDS | CNN | {"pooling": "max"},
+                NGRAMS | ONE_HIDDEN | PLAIN | LOGITS,
+            ),
         },
+        NO_NGRAMS,
     ),
     *_rows(
         models.SentencePairClassifier,

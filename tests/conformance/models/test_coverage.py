@@ -14,6 +14,7 @@ BOOLEAN = (True, False)
 # Arguments with a few values, all of which some row has.
 CHOICES = {
     "trainable_embeddings": BOOLEAN,
+    "character_cnn": BOOLEAN,
     "encoder": sentence_encoder.ENCODERS,
     "pooling": sentence_encoder.POOLINGS,
     "interaction": sentence_pair_classifier.INTERACTIONS,
@@ -26,6 +27,7 @@ CHOICES = {
 # some row has it on, some off.
 SWITCHES = (
     "character_vocabulary_size",
+    "ngram_buckets",
     "parameter_penalty",
     "attention_penalty",
     "embedding_penalty",

@@ -1,0 +1,176 @@
+"""Wide and deep: n-grams beside the attention."""
+
+import keras
+import numpy as np
+import pytest
+from keras import ops
+
+from keras_selfattn import models
+from keras_selfattn import training
+from keras_selfattn.models.restarting import restarted
+from keras_selfattn.tuning import SentenceHyperModel
+from tests.models.small import small_preset
+from tests.tiny_classifier import tiny_classifier
+from tests.training.small import SMALL
+from tests.training.small import reviews
+
+TEXTS = ["Good food.", "Bad.", "Bad food.", "n't good"]
+LABELS = ["1", "two", "two", "1"]
+
+
+def table_of(model):
+    return ops.convert_to_numpy(model.get_layer("ngram_logits").table)
+
+
+def ratios(model, texts, labels):
+    """The table that the log-count ratios of texts fill."""
+    layer = model.get_layer("ngram_logits")
+    fresh = type(layer).from_config(layer.get_config())
+    inputs = [ops.convert_to_numpy(x) for x in model.preprocess(texts).values()]
+    shapes = [each.shape for each in inputs]
+    single = len(inputs) == 1
+    fresh.build(shapes[0] if single else shapes)
+    numbers = np.array([model.labels.index(str(each)) for each in labels])
+    fresh.adapt([(inputs[0] if single else inputs, numbers)])
+    return ops.convert_to_numpy(fresh.table)
+
+
+def fit(model, rate=0.0):
+    model.compile(keras.optimizers.SGD(rate), "sparse_categorical_crossentropy")
+    model.fit(TEXTS, LABELS, verbose=0)
+
+
+@pytest.mark.parametrize("characters", [None, "adfgo"])
+def test_fit_begins_with_ratios(characters):
+    model = tiny_classifier(ngram_buckets=64, characters=characters)
+    assert not table_of(model).any()
+    fit(model)
+    expected = ratios(model, TEXTS, LABELS)
+    np.testing.assert_allclose(table_of(model), expected, rtol=1e-6)
+    assert expected.any()
+
+
+def test_a_table_that_was_trained_stays():
+    model = tiny_classifier(ngram_buckets=64)
+    model.get_layer("ngram_logits").table.assign(np.ones((64, 3)))
+    fit(model)
+    assert (table_of(model) == 1).all()
+
+
+def test_a_run_begins_with_ratios(tmp_path):
+    rows = reviews(96, 1)
+    values = {"optimizer": "sgd", "learning_rate": 1e-12, "epochs": 1}
+    model = training.train(
+        "lin2017_yelp",
+        rows,
+        reviews(40, 2),
+        tmp_path / "run",
+        model_overrides={**SMALL, "ngram_buckets": 4096},
+        training_overrides=values,
+        verbose=0,
+    )
+    texts, labels = zip(*rows, strict=True)
+    expected = ratios(model, list(texts), labels)
+    np.testing.assert_allclose(table_of(model), expected, atol=1e-6)
+    assert expected.any()
+
+
+def test_trials_begin_with_ratios():
+    from keras_selfattn.data.batches import EncodedDataset
+
+    origin = tiny_classifier(ngram_buckets=64)
+    data = EncodedDataset.from_texts(
+        zip(TEXTS, LABELS, strict=True),
+        origin.preprocessor,
+        labels=origin.labels,
+    )
+    hypermodel = SentenceHyperModel(
+        "lin2017_yelp",
+        preprocessor=origin.preprocessor,
+        labels=origin.labels,
+        papers_space=False,
+        optimizer="sgd",
+        learning_rate=1e-12,
+        epochs=1,
+        **SMALL,
+        ngram_buckets=64,
+    )
+    import keras_tuner
+
+    hp = keras_tuner.HyperParameters()
+    model = hypermodel.build(hp)
+    model.preprocessor, model.labels = origin.preprocessor, origin.labels
+    hypermodel.fit(hp, model, data, verbose=0)
+    expected = ratios(model, TEXTS, LABELS)
+    np.testing.assert_allclose(table_of(model), expected, atol=1e-6)
+
+
+def test_shares_are_those_of_the_logits():
+    model = tiny_classifier(ngram_buckets=64, activation=None)
+    features = model.preprocess(TEXTS)
+    before = ops.convert_to_numpy(model(features))
+    layer = model.get_layer("ngram_logits")
+    layer.table.assign(np.random.default_rng(0).normal(size=(64, 3)))
+    shares = ops.convert_to_numpy(model.ngram_model()(features))
+    after = ops.convert_to_numpy(model(features))
+    np.testing.assert_allclose(
+        after, before + shares.sum(axis=(1, 2)), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_other_labels_have_a_table_of_their_own():
+    model = tiny_classifier(ngram_buckets=64)
+    fit(model)
+    assert not table_of(restarted(model, ["no", "yes"])).any()
+    np.testing.assert_array_equal(
+        table_of(restarted(model, model.labels)), table_of(model)
+    )
+
+
+def test_characters_may_be_for_ngrams_alone():
+    model = tiny_classifier(
+        ngram_buckets=64, characters="adfgo", character_cnn=False
+    )
+    names = [layer.name for layer in model.layers]
+    assert "character_cnn" not in names
+    assert set(model.input) == {"token_ids", "char_ids"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"ngram_buckets": 0}, "ngram_buckets=0"),
+        ({"character_cnn": False}, "changes nothing.*ngram_buckets=None"),
+        (
+            {"character_cnn": False, "ngram_buckets": 9},
+            "without `character_vocabulary_size`",
+        ),
+        ({"character_cnn": 1.5, "ngram_buckets": 9}, "character_cnn=1.5"),
+    ],
+)
+def test_wrong_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        small_preset("lin2017_yelp", **arguments)
+
+
+def test_pairs_have_none():
+    with pytest.raises(ValueError, match="no argument 'ngram_buckets'"):
+        small_preset("lin2017_snli", ngram_buckets=9)
+
+
+def test_a_model_without_has_no_ngram_model():
+    with pytest.raises(ValueError, match="has no n-grams"):
+        tiny_classifier().ngram_model()
+
+
+def test_saved_models_keep_the_table(tmp_path):
+    model = tiny_classifier(ngram_buckets=64)
+    fit(model)
+    model.save_to_preset(tmp_path / "model")
+    loaded = models.from_preset(tmp_path / "model")
+    np.testing.assert_array_equal(table_of(loaded), table_of(model))
+    np.testing.assert_allclose(
+        loaded.predict(TEXTS, verbose=0),
+        model.predict(TEXTS, verbose=0),
+        rtol=1e-6,
+    )
