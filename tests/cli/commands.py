@@ -13,6 +13,7 @@ SMALL = [
     "--set=attention_dim=5",
     "--set=num_heads=2",
     "--set=hidden_units=8",
+    "--set=ngram_buckets=64",
 ]
 
 

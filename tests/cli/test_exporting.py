@@ -23,6 +23,7 @@ def test_export_of_another_format(run, tmp_path, capsys):
     assert main(arguments) == 0
     assert capsys.readouterr().out.strip() == str(folder)
     assert sorted(path.name for path in folder.iterdir()) == [
+        "characters.txt",
         "checksums.json",
         "labels.json",
         "model.tflite",

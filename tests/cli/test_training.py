@@ -28,7 +28,7 @@ def test_settings_of_its_own_without_a_preset(data, run, tmp_path):
     settings = json.loads((run / "settings.json").read_text())
     recipe = zoo.get_recipe("own_texts")
     assert settings["preset"] == recipe.preset
-    for name in ("attention_penalty", "encoder_dropout", "l2"):
+    for name in ("attention_penalty", "encoder_dropout", "character_cnn"):
         assert settings["model"][name] == recipe.model[name]
     assert settings["training"]["patience"] == recipe.training["patience"]
     # What is asked for comes first.
