@@ -14,6 +14,11 @@ from keras_selfattn import training
 from keras_selfattn import zoo
 
 RECIPES = {1: "own_texts", 2: "own_pairs"}
+# The recipe's n-grams, which the models that differ in their pooling or encoder
+# are without.
+_NO_NGRAMS = dict.fromkeys(
+    ("ngram_buckets", "character_vocabulary_size", "character_cnn")
+)
 _OF_ATTENTION = ("attention_dim", "num_heads", "attention_penalty")
 _POOLINGS = {
     "structured": {},
@@ -37,7 +42,7 @@ _TITLES = {
 OURS = {
     f"{pooling}_{encoder}": (
         1,
-        {"pooling": pooling, **of_pooling, **of_encoder},
+        {"pooling": pooling, **_NO_NGRAMS, **of_pooling, **of_encoder},
         {},
         False,
     )
@@ -46,7 +51,18 @@ OURS = {
 }
 OURS["structured_vectors"] = (
     1,
-    {"trainable_embeddings": False, "character_vocabulary_size": 100},
+    {
+        **_NO_NGRAMS,
+        "trainable_embeddings": False,
+        "character_vocabulary_size": 100,
+    },
+    {"induce_vectors": True},
+    True,
+)
+OURS["wide"] = (1, {}, {}, False)
+OURS["wide_vectors"] = (
+    1,
+    {"trainable_embeddings": False, "character_cnn": None},
     {"induce_vectors": True},
     True,
 )
@@ -59,6 +75,11 @@ LABELS = {
     },
     "structured_vectors": (
         "BiLSTM, structured self-attention, characters, fixed word2vec vectors"
+    ),
+    "wide": "BiLSTM, structured self-attention, n-grams",
+    "wide_vectors": (
+        "BiLSTM, structured self-attention, characters, fixed word2vec "
+        "vectors, n-grams"
     ),
     "decomposable": "decomposable attention",
     "tuned": "the best that `tune` finds",

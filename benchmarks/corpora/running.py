@@ -43,7 +43,7 @@ def label(system):
 def settings(system, corpus, minutes=None):
     """All that the outcome depends on besides the corpus and the seed."""
     if system in OPPONENTS:
-        return {"grid": opponent_class(system).grid}
+        return {"grid": opponent_class(system)(texts.sides_of(corpus)).grid}
     if system == TUNED:
         return ours.search_settings(texts.sides_of(corpus), minutes)
     return ours.settings(system)
@@ -70,7 +70,7 @@ def run(system, corpus, rows, seed, settings, chosen=None):
         if system in OPPONENTS:
             opponent = opponent_class(system)(texts.sides_of(corpus))
             names = sorted({name for _, name in train}, key=str)
-            model, outcome = best_of_grid(
+            opponent, model, outcome = best_of_grid(
                 *(opponent, _columns(train, names), _columns(dev, names)),
                 *(seed, chosen),
             )

@@ -19,7 +19,13 @@ from benchmarks.opponents.opponent import Opponent
 WORDS = r"(?u)\w+|[^\w\s]"
 
 
-def counted(sides):
+# From how many to how many of them, within words, and how many texts must
+# have one that counts.
+CHARACTERS = ((2, 5), (3, 6), (1, 4))
+FEWEST_TEXTS = (1, 2)
+
+
+def counted(sides, characters=None, min_df=None):
     """The features of texts, or of pairs, each kind by itself.
 
     Those of a pair are the words and 2-grams of each side marked by the
@@ -32,7 +38,9 @@ def counted(sides):
         ]
     return [
         CountVectorizer(token_pattern=WORDS, ngram_range=(1, 2)),
-        CountVectorizer(analyzer="char_wb", ngram_range=(2, 5), min_df=2),
+        CountVectorizer(
+            analyzer="char_wb", ngram_range=tuple(characters), min_df=min_df
+        ),
     ]
 
 
@@ -40,9 +48,22 @@ class Linear(Opponent):
     """What the linear models have in common."""
 
     is_random = False
+    of_reading = ("characters", "min_df")
+    values = [{}]
 
-    def prepare(self, texts):
-        self.features = self.make_features()
+    @property
+    def grid(self):
+        if self.sides == 2:
+            return self.values
+        return [
+            {"characters": characters, "min_df": min_df, **values}
+            for characters in CHARACTERS
+            for min_df in FEWEST_TEXTS
+            for values in self.values
+        ]
+
+    def prepare(self, texts, **counting):
+        self.features = self.make_features(**counting)
         return as_rows(self.features.fit_transform(texts))
 
     def read(self, texts):
@@ -62,12 +83,12 @@ class Svm(Linear):
     """A linear SVM on tf-idf, of logarithms of counts."""
 
     label = "linear SVM, tf-idf of words and characters"
-    grid = [{"C": C} for C in (0.05, 0.1, 0.25, 0.5, 1.0)]
+    values = [{"C": C} for C in (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0)]
 
-    def make_features(self):
+    def make_features(self, **counting):
         parts = [
             make_pipeline(counter, TfidfTransformer(sublinear_tf=True))
-            for counter in counted(self.sides)
+            for counter in counted(self.sides, **counting)
         ]
         if self.sides == 2:
             parts.append(FunctionTransformer(pairs.overlaps))
@@ -82,9 +103,9 @@ class HypothesisOnly(Linear):
 
     label = "logistic regression of the hypothesis alone"
     all_sides = (2,)
-    grid = [{"C": C} for C in (0.05, 0.1, 0.25, 0.5, 1.0)]
+    values = [{"C": C} for C in (0.05, 0.1, 0.25, 0.5, 1.0)]
 
-    def make_features(self):
+    def make_features(self, **counting):
         return CountVectorizer(
             analyzer=pairs.of_hypothesis, binary=True, min_df=2
         )
@@ -102,17 +123,17 @@ class NaiveBayesSvm(Linear):
     """
 
     label = "NB-SVM"
-    grid = [
+    values = [
         {"C": C, "beta": beta}
         for C in (0.003, 0.01, 0.1, 1.0)
         for beta in (0.25, 1.0)
     ]
 
-    def make_features(self):
+    def make_features(self, **counting):
         return FeatureUnion(
             [
                 (str(n), counter.set_params(binary=True))
-                for n, counter in enumerate(counted(self.sides))
+                for n, counter in enumerate(counted(self.sides, **counting))
             ]
         )
 

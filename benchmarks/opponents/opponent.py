@@ -1,5 +1,6 @@
 """What an opponent is, and how its values are chosen."""
 
+import copy
 import time
 
 
@@ -15,17 +16,19 @@ class Opponent:
             taken.
         is_random: Whether two seeds give two models.
         all_sides: Which `sides` it can do.
+        of_reading: The names of the values that `prepare` takes, not `fit`.
     """
 
     label = ""
     grid = [{}]
     is_random = True
     all_sides = (1, 2)
+    of_reading = ()
 
     def __init__(self, sides):
         self.sides = sides
 
-    def prepare(self, texts):
+    def prepare(self, texts, **values):
         """Learn from the training texts how to read texts, and read them."""
         return self.read(texts)
 
@@ -41,7 +44,7 @@ class Opponent:
             labels: Array of their labels as integers from 0 on.
             dev: The same two of the dev rows, to choose the epoch.
             seed: Integer.
-            **values: One of `grid`.
+            **values: One of `grid`, without those of `of_reading`.
 
         Raises:
             FloatingPointError: if training goes beyond all numbers.
@@ -64,7 +67,8 @@ def best_of_grid(opponent, train, dev, seed, chosen=None):
         chosen: The values, where they were chosen before.
 
     Returns:
-        The model, and a dictionary: `accuracy`, `seconds` and
+        The opponent as it reads texts for the model, the model, and a
+        dictionary: `accuracy`, `seconds` and
         `processor_seconds` of reading the texts and of training with the
         chosen values, `chosen`, and `tried`, pairs of values and accuracy,
         `None` where training went beyond all numbers.
@@ -73,16 +77,24 @@ def best_of_grid(opponent, train, dev, seed, chosen=None):
         FloatingPointError: if it did so with all values.
     """
     (texts, labels), (dev_texts, dev_labels) = train, dev
-    reading = Watch()
-    features = opponent.prepare(texts)
-    reading.stop()
-    dev_features = opponent.read(dev_texts)
-    best, tried = None, []
+    best, tried, last = None, [], None
     for values in opponent.grid if chosen is None else [chosen]:
+        of_fit = dict(values)
+        of_reading = {
+            name: of_fit.pop(name)
+            for name in opponent.of_reading
+            if name in values
+        }
+        if of_reading != last:
+            reading = Watch()
+            reader, last = copy.copy(opponent), of_reading
+            features = reader.prepare(texts, **of_reading)
+            reading.stop()
+            dev_features = reader.read(dev_texts)
         training = Watch()
         try:
-            model = opponent.fit(
-                features, labels, (dev_features, dev_labels), seed, **values
+            model = reader.fit(
+                features, labels, (dev_features, dev_labels), seed, **of_fit
             )
         except FloatingPointError:
             tried.append([values, None])
@@ -90,7 +102,7 @@ def best_of_grid(opponent, train, dev, seed, chosen=None):
         training.stop()
         accuracy = float((model.predict(dev_features) == dev_labels).mean())
         tried.append([values, accuracy])
-        if best is None or accuracy > best[1]["accuracy"]:
+        if best is None or accuracy > best[-1]["accuracy"]:
             outcome = {
                 "accuracy": accuracy,
                 "seconds": reading.seconds + training.seconds,
@@ -99,13 +111,13 @@ def best_of_grid(opponent, train, dev, seed, chosen=None):
                 ),
                 "chosen": values,
             }
-            best = model, outcome
+            best = reader, model, outcome
     if best is None:
         raise FloatingPointError(f"No values of the grid end: {tried}")
-    model, outcome = best
+    *found, outcome = best
     if chosen is None:
         outcome["tried"] = tried
-    return model, outcome
+    return *found, outcome
 
 
 class Watch:

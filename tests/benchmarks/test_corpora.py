@@ -167,7 +167,8 @@ def test_settings_of_ours_are_those_of_a_model(name):
         values["preset"], **{**values["model"], **sizes, **known}
     )
     if ours.sides_of(name) == 1:
-        pooling, _ = name.split("_")
         config = model.get_config()
         assert config["pooling"] == values["model"].get("pooling", "structured")
-        assert values["vectors"] == (pooling + "_vectors" == name)
+        assert values["vectors"] == name.endswith("_vectors")
+        has_ngrams = config["ngram_buckets"] is not None
+        assert has_ngrams == name.startswith("wide")

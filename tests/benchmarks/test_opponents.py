@@ -34,7 +34,7 @@ def test_what_counts_tell_is_learned(name, classes, sides, tmp_path):
         pytest.skip("not for texts")
     train, dev = rows_of(sides, classes), rows_of(sides, classes, 12)
     opponent = opponent_class(name)(sides)
-    model, outcome = best_of_grid(opponent, train, dev, seed=0)
+    opponent, model, outcome = best_of_grid(opponent, train, dev, seed=0)
     assert outcome["accuracy"] == 1.0
     assert outcome["chosen"] in opponent.grid
     assert len(outcome["tried"]) == len(opponent.grid)
@@ -52,7 +52,7 @@ def test_stock_keras_learns_and_keeps_the_best_epoch(
     opponent = stock_keras.EmbeddingAverage(sides)
     chosen = {"vectors": False, "learning_rate": 0.05}
     train, dev = rows_of(sides), rows_of(sides, size=12)
-    model, outcome = best_of_grid(opponent, train, dev, 0, chosen)
+    opponent, model, outcome = best_of_grid(opponent, train, dev, 0, chosen)
     assert outcome["accuracy"] == 1.0
     assert "tried" not in outcome
     empty = "" if sides == 1 else ("", "")
@@ -67,7 +67,7 @@ def test_fasttext_learns_or_says_that_it_cannot(sides, tmp_path):
     rows = rows_of(sides)
     opponent = opponent_class("fasttext")(sides)
     try:
-        model, outcome = best_of_grid(opponent, rows, rows, seed=0)
+        opponent, model, outcome = best_of_grid(opponent, rows, rows, seed=0)
     except FloatingPointError:
         pytest.skip("this build trains no small corpus")
     assert outcome["accuracy"] > 0.5
@@ -85,7 +85,7 @@ def test_values_that_go_beyond_all_numbers_are_not_taken():
             return type("Model", (), {"predict": lambda self, _: dev[1]})()
 
     rows = ["a", "b"], np.array([0, 1])
-    _, outcome = best_of_grid(Steep(1), rows, rows, seed=0)
+    *_, outcome = best_of_grid(Steep(1), rows, rows, seed=0)
     assert outcome["tried"] == [[{"rate": 9.0}, None], [{"rate": 0.1}, 1.0]]
     with pytest.raises(FloatingPointError, match="No values of the grid"):
         best_of_grid(Steep(1), rows, rows, 0, chosen={"rate": 9.0})
@@ -101,9 +101,37 @@ def test_the_best_on_dev_is_taken_and_the_first_of_equals():
             return type("Model", (), {"predict": lambda self, _: model})()
 
     rows = ["a", "b"], np.array([0, 1])
-    _, outcome = best_of_grid(Fixed(1), rows, rows, seed=0)
+    *_, outcome = best_of_grid(Fixed(1), rows, rows, seed=0)
     assert outcome["chosen"] == {"share": 1.0}
     assert [accuracy for _, accuracy in outcome["tried"]] == [0.5, 1.0, 1.0]
+
+
+def test_texts_are_read_as_the_best_values_say():
+    class Reads(Opponent):
+        of_reading = ("how",)
+        grid = [
+            {"how": how, "add": add}
+            for how in (str.lower, len, str.upper)
+            for add in (1, 0)
+        ]
+
+        def prepare(self, texts, how):
+            self.how = how
+            return self.read(texts)
+
+        def read(self, texts):
+            return list(map(self.how, texts))
+
+        def fit(self, features, labels, dev, seed, add):
+            # Right where the features are lengths, and nothing is added.
+            right = features == [3, 1] and add == 0
+            answers = dev[1] if right else dev[1] - 1
+            return type("Model", (), {"predict": lambda self, _: answers})()
+
+    rows = ["abc", "d"], np.array([0, 1])
+    opponent, _, outcome = best_of_grid(Reads(1), rows, rows, seed=0)
+    assert outcome["chosen"] == {"how": len, "add": 0}
+    assert opponent.read(["ab"]) == [2]
 
 
 def test_log_count_ratios_are_those_of_the_paper():
