@@ -7,7 +7,7 @@ from keras_selfattn.layers.scoring_layer import ScoringLayer
 
 # h · 997 + id stays an int32 for all hashes and ids.
 _MOST_BUCKETS = 2**20
-_MULTIPLIER = 997
+MULTIPLIER = 997
 _FEWEST_TEXTS = 2
 
 
@@ -165,7 +165,7 @@ class NGramLogits(ScoringLayer):
         rows, shortest = kind, 1
         for first in range(size):
             taken = ids[:, :, first : first - size + 1 or None]
-            rows = ops.mod(rows * _MULTIPLIER + taken, self.num_buckets)
+            rows = ops.mod(rows * MULTIPLIER + taken, self.num_buckets)
             shortest = ops.minimum(shortest, taken)
         return rows, ops.not_equal(shortest, 0)
 

@@ -11,6 +11,7 @@ import tensorflow as tf
 from keras import ops
 
 from keras_selfattn.layers import CharacterCNN
+from keras_selfattn.layers import NGramLogits
 from keras_selfattn.layers import StackedBiLSTM
 from keras_selfattn.layers import WordEmbedding
 from keras_selfattn.private_names import run_graph
@@ -32,13 +33,14 @@ def answer(model, sides, ids):
         sides: Tuple of what the names of each sentence's ids begin with.
         ids: Dictionary of its inputs.
     """
+    moved = ids
     if any(type(layer) is StackedBiLSTM for layer in model.layers):
         moved = {}
         for side in sides:
             mine = {n: x for n, x in ids.items() if n.startswith(side)}
             moved |= padding_last(mine, f"{side}token_ids")
-        ids = moved
-    return run_graph(model, ids, _Layers())
+    as_given = {moved[name].ref(): ids[name] for name in ids}
+    return run_graph(model, moved, _Layers(as_given))
 
 
 def padding_last(ids, words):
@@ -68,10 +70,14 @@ class _Layers:
 
     It is the `operation_fn` of `keras_selfattn.private_names.run_graph`, for
     tensors of ids whose padding is on the right.
+
+    Args:
+        as_given: Dictionary from references to these to the ids as they came.
     """
 
-    def __init__(self):
+    def __init__(self, as_given):
         self._words = {}
+        self._as_given = as_given
 
     def __call__(self, operation):
         if type(operation) is WordEmbedding:
@@ -80,7 +86,16 @@ class _Layers:
             return functools.partial(_features, operation)
         if type(operation) is StackedBiLSTM:
             return functools.partial(self._stack, operation)
+        if type(operation) is NGramLogits:
+            return functools.partial(self._count, operation)
         return operation
+
+    def _count(self, layer, inputs, **options):
+        # What stands between two words parts them, so their places matter.
+        inputs = tf.nest.map_structure(
+            lambda ids: self._as_given[ids.ref()], inputs
+        )
+        return layer(inputs, **options)
 
     def _look_up(self, layer, ids):
         vectors = layer(ids)

@@ -14,6 +14,20 @@ MODELS = {
     "structured": ("lin2017_yelp", {}),
     "pruned": ("lin2017_age_pruned", {}),
     "logits": ("lin2017_bilstm_max_yelp", {"activation": None}),
+    "n-grams": ("lin2017_yelp", {"ngram_buckets": 31}),
+    "n-grams of characters": (
+        "lin2017_cnn_max_age",
+        {
+            "ngram_buckets": 31,
+            "character_vocabulary_size": 7,
+            "character_cnn": False,
+            "activation": None,
+        },
+    ),
+    "n-grams, characters": (
+        "chen2018_yelp",
+        {"units": [4, 3], "ngram_buckets": 31},
+    ),
     "convolution of 3": ("lin2017_cnn_max_age", {}),
     "convolution of 4": ("lin2017_yelp", {"encoder": "cnn", "kernel_size": 4}),
     "characters, shortcuts": ("chen2018_yelp", {"units": [4, 3]}),

@@ -13,7 +13,9 @@ from tests.serving.padded import small_model
 
 # Gates that are looked up by word, and gates that are computed.
 @pytest.mark.parametrize("largest_table", [2**24, 0])
-@pytest.mark.parametrize("name", ["characters, shortcuts", "gated"])
+@pytest.mark.parametrize(
+    "name", ["characters, shortcuts", "gated", "n-grams, characters"]
+)
 def test_states_are_those_of_keras(monkeypatch, name, largest_table):
     monkeypatch.setattr(litert_layers, "_LARGEST_TABLE", largest_table)
     model = small_model(name)

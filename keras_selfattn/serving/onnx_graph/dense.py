@@ -114,6 +114,12 @@ def _same(array):
     return array
 
 
+def _softmax(graph, layer, inputs, **options):
+    if any(value is not None for value in options.values()):
+        raise NoRule("Softmax with a mask has no rule")
+    return graph.op("Softmax", inputs, axis=layer.axis)
+
+
 def _plain(kind):
     def rule(graph, operation, *inputs):
         if not all(isinstance(each, Tensor) for each in inputs):
@@ -136,6 +142,7 @@ RULES: dict = {
     keras.layers.Dense: _dense,
     keras.layers.Dropout: _nothing,
     keras.layers.Flatten: _plain("Flatten"),
+    keras.layers.Softmax: _softmax,
     layers.Dropout: _nothing,
     layers.GatedEncoder: _gated,
     layers.PrunedDense: _pruned,

@@ -38,10 +38,15 @@ class Graph:
         stored: List of pairs of a `keras.Variable` and the
             `StoredWeight` of whole numbers and scales that is written for it.
         gives_lengths: Boolean, whether `LSTM` is told the length of each row.
+
+    Attributes:
+        as_given: Dictionary from ids whose padding has been moved to the ids
+            as they came.
     """
 
     def __init__(self, stored=(), gives_lengths=True):
         self.gives_lengths = gives_lengths
+        self.as_given = {}
         self._stored = {id(weight): kept for weight, kept in stored}
         self._nodes = []
         self._constants = {}
@@ -96,6 +101,15 @@ class Graph:
         values = arrange(*[np.asarray(each) for each in values])
         scales = arrange(*[np.asarray(each) for each in scales])
         return self.op("Mul", self.cast(self.constant(values), FLOAT), scales)
+
+    def rows(self, variable, places):
+        """Rows of a matrix, whose scales are those of its columns."""
+        kept = self._stored.get(id(variable))
+        if kept is None:
+            return self.op("Gather", numbers(variable), places)
+        values, scales = map(np.asarray, kept.variables)
+        found = self.op("Gather", values, places)
+        return self.op("Mul", self.cast(found, FLOAT), scales)
 
     def is_stored(self, variable):
         return id(variable) in self._stored

@@ -10,6 +10,7 @@ from keras_selfattn.private_names import run_graph
 from keras_selfattn.serving.checks import compute_types
 from keras_selfattn.serving.onnx_graph import attention
 from keras_selfattn.serving.onnx_graph import dense
+from keras_selfattn.serving.onnx_graph import ngrams
 from keras_selfattn.serving.onnx_graph import pairs
 from keras_selfattn.serving.onnx_graph import poolings
 from keras_selfattn.serving.onnx_graph import steps
@@ -20,7 +21,7 @@ from keras_selfattn.serving.reduced_classifier import ReducedClassifier
 
 _RULES: dict = {
     kind: rule
-    for module in (attention, dense, pairs, poolings, steps, words)
+    for module in (attention, dense, ngrams, pairs, poolings, steps, words)
     for kind, rule in module.RULES.items()
 }
 
@@ -52,7 +53,9 @@ def translate(
             if name.removeprefix(side) in ("token_ids", "char_ids")
         }
         if StackedBiLSTM in map(type, model.layers):
-            mine = steps.padding_last(graph, mine, f"{side}token_ids")
+            moved = steps.padding_last(graph, mine, f"{side}token_ids")
+            graph.as_given |= {moved[name]: mine[name] for name in mine}
+            mine = moved
         inputs |= mine
     if inputs.keys() != model.input.keys():
         raise NoRule(f"{model.name} has the inputs {sorted(model.input)}")

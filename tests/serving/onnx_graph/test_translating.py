@@ -73,7 +73,13 @@ def test_what_depends_on_a_word_alone_is_a_table(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "name", ["characters, shortcuts", "pruned", "convolution of 3"]
+    "name",
+    [
+        "characters, shortcuts",
+        "pruned",
+        "convolution of 3",
+        "n-grams, characters",
+    ],
 )
 def test_int8_weights_are_stored_as_they_are(name):
     model = small_model(name)
