@@ -3,6 +3,8 @@
     python -m benchmarks.corpora
     python -m benchmarks.corpora --only trec svm structured_bilstm
     python -m benchmarks.corpora --rows 100 300 1000 3000 10000 all
+    python -m benchmarks.corpora --only multinli decomposable from_snli \
+        --rows 100 1000 10000
 
 reads the folder that KERAS_SELFATTN_DATA names, trains each system on each
 corpus from three seeds, and prints dev accuracies, seconds of training,
@@ -26,7 +28,7 @@ from keras_selfattn import models
 
 # A corpus of questions, one of sentences, one of longer texts, one of pairs.
 CURVES = ("trec", "mr", "age", "snli")
-SYSTEMS = (*OPPONENTS, *ours.OURS)
+SYSTEMS = (*OPPONENTS, *ours.OURS, *ours.STARTS)
 
 
 def number_of_rows(text):

@@ -67,6 +67,13 @@ OURS["wide_vectors"] = (
     True,
 )
 OURS["decomposable"] = (2, {}, {}, False)
+# By name the number of sides, the shipped model whose weights are the first
+# ones, the groups of layers that keep theirs, and the corpus it has learned.
+STARTS = {
+    "from_snli": (2, "snli_decomposable", [], "snli"),
+    "from_snli_frozen": (2, "snli_decomposable", ["word_vectors"], "snli"),
+    "from_reviews": (1, "reviews_structured", [], None),
+}
 LABELS = {
     **{
         f"{pooling}_{encoder}": f"{_TITLES[encoder]}, {_TITLES[pooling]}"
@@ -82,6 +89,9 @@ LABELS = {
         "vectors, n-grams"
     ),
     "decomposable": "decomposable attention",
+    "from_snli": "`--from snli_decomposable`",
+    "from_snli_frozen": "`--from snli_decomposable --freeze word_vectors`",
+    "from_reviews": "`--from reviews_structured`",
     "tuned": "the best that `tune` finds",
 }
 SEARCHED = {
@@ -101,14 +111,22 @@ SEARCHED = {
 
 def sides_of(name):
     """How many texts a row of a model's corpus has."""
-    if name in OURS:
-        return OURS[name][0]
+    if name in {**OURS, **STARTS}:
+        return {**OURS, **STARTS}[name][0]
     of_texts = models.get_preset(name).class_name == "SentenceClassifier"
     return 1 if of_texts else 2
 
 
+def has_learned(name, corpus):
+    """Whether a model starts from one that has seen texts of a corpus."""
+    return name in STARTS and STARTS[name][3] == corpus
+
+
 def settings(name):
-    """All that a run of one of `OURS`, or of a preset, depends on."""
+    """All that a run of `OURS`, of `STARTS` or of a preset depends on."""
+    if name in STARTS:
+        _, start, freeze, _ = STARTS[name]
+        return {"start": start, "freeze": freeze, "vectors": False}
     if name not in OURS:
         return {"preset": name, "model": {}, "training": {}, "vectors": False}
     sides, model, values, vectors = OURS[name]
@@ -140,14 +158,16 @@ def train(values, train_rows, dev_rows, seed):
     with tempfile.TemporaryDirectory() as folder:
         watch = Watch()
         model = training.train(
-            values["preset"],
+            values.get("preset"),
             train_rows,
             dev_rows,
             pathlib.Path(folder) / "run",
             vectors=data_path(VECTORS) if values["vectors"] else None,
             seed=seed,
-            model_overrides=values["model"],
-            training_overrides=values["training"],
+            model_overrides=values.get("model"),
+            training_overrides=values.get("training"),
+            start=values.get("start"),
+            freeze=values.get("freeze", ()),
             verbose=0,
             keep_checkpoint=False,
         )

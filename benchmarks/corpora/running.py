@@ -25,7 +25,9 @@ def can(system, corpus):
         return sides in opponent_class(system).all_sides
     if system == TUNED:
         return True
-    return sides == ours.sides_of(system)
+    return sides == ours.sides_of(system) and not ours.has_learned(
+        system, corpus
+    )
 
 
 def is_random(system):

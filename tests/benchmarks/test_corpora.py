@@ -172,3 +172,30 @@ def test_settings_of_ours_are_those_of_a_model(name):
         assert values["vectors"] == name.endswith("_vectors")
         has_ngrams = config["ngram_buckets"] is not None
         assert has_ngrams == name.startswith("wide")
+
+
+def test_no_model_starts_with_what_it_is_asked_to_learn():
+    assert [
+        (name, corpus)
+        for name in ours.STARTS
+        for corpus in ("snli", "multinli", "mr")
+        if running.can(name, corpus)
+    ] == [
+        ("from_snli", "multinli"),
+        ("from_snli_frozen", "multinli"),
+        ("from_reviews", "mr"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["from_snli_frozen", "from_reviews"])
+def test_a_run_starts_from_a_model_that_ships(name):
+    settings = ours.settings(name)
+    one, other = "A dog runs.", "It is red."
+    texts = [one, other] if ours.sides_of(name) == 1 else [(one, other)] * 2
+    labels = ["a", "b"]
+    train = list(zip(texts, labels, strict=True)) * 2
+    settings["training"] = {"epochs": 1}
+    model, outcome = ours.train(settings, train, train, 0)
+    assert model.labels == labels
+    assert outcome["accuracy"] in (0.0, 0.5, 1.0)
+    assert model.training_record["from"] == settings["start"]
