@@ -32,7 +32,7 @@ _FINISHED = True
 
 
 def train(
-    preset: str,
+    preset: str | None,
     train_texts: Any,
     dev_texts: Any,
     folder: str | os.PathLike,
@@ -45,7 +45,7 @@ def train(
     verbose: str | int = "auto",
     keep_checkpoint: bool = True,
     verify: bool = True,
-    start: Classifier | None = None,
+    start: str | os.PathLike | None = None,
     freeze: Sequence[str] = (),
     strategy: Any = None,
     checkpoint_minutes: float | None = None,
@@ -123,6 +123,11 @@ def train(
         raise ValueError(
             "`freeze` is for layers of the model that `start` names. "
             f"Received: freeze={freeze!r} without it"
+        )
+    elif preset is None:
+        raise ValueError(
+            "`preset` must be the name of a preset, where no `start` is that "
+            "of a model. Received: preset=None"
         )
     values = models.get_preset(preset)
     if origin is not None:

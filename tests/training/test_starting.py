@@ -139,6 +139,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not(start, tmp_path):
         ({"preset": "lin2017_yelp"}, "`preset` must be None with `start`"),
         ({"start": "large"}, "neither a preset nor a folder"),
         ({"start": None, "freeze": ["encoder"]}, "`freeze` is for layers"),
+        ({"start": None}, "`preset` must be the name of a preset"),
     ],
 )
 def test_what_cannot_be(start, tmp_path, arguments, message):
