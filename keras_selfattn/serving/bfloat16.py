@@ -3,6 +3,7 @@
 import tensorflow as tf
 from keras import ops
 
+from keras_selfattn.layers import NGramLogits
 from keras_selfattn.serving.reduced_classifier import ReducedClassifier
 from keras_selfattn.serving.reduced_classifier import StoredWeight
 
@@ -10,9 +11,10 @@ from keras_selfattn.serving.reduced_classifier import StoredWeight
 class Bfloat16Classifier(ReducedClassifier):
     """A copy of a classifier that keeps weights and computes in bfloat16.
 
-    The layer that gives the probabilities stays float32. Under Keras's policy
-    `"bfloat16"` an LSTM's orthogonal initial values can't be drawn, and under
-    `"mixed_bfloat16"` weights keep 32 bits: here they have values of 16.
+    The layer that gives the probabilities stays float32, and n-grams are
+    summed in it. Under Keras's policy `"bfloat16"` an LSTM's orthogonal
+    initial values can't be drawn, and under `"mixed_bfloat16"` weights keep 32
+    bits: here they have values of 16.
     """
 
     precision = "bfloat16"
@@ -30,7 +32,8 @@ class Bfloat16Classifier(ReducedClassifier):
 
     def _matrices(self):
         for layer in self.layers:
-            if layer.compute_dtype == "bfloat16":
+            is_table = isinstance(layer, NGramLogits)
+            if is_table or layer.compute_dtype == "bfloat16":
                 yield from layer.weights
 
 

@@ -22,7 +22,7 @@ TEXTS = ["good food.", "", "It isn't bad at all", "food"]
 
 @pytest.fixture(scope="module")
 def model():
-    return tiny_classifier(characters="adfgo")
+    return tiny_classifier(characters="adfgo", ngram_buckets=64)
 
 
 def size(folder):
