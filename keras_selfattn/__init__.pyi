@@ -7,6 +7,7 @@ from keras_selfattn import controls as controls
 from keras_selfattn import data as data
 from keras_selfattn import effects as effects
 from keras_selfattn import encoding as encoding
+from keras_selfattn import endings as endings
 from keras_selfattn import evaluation as evaluation
 from keras_selfattn import faithfulness as faithfulness
 from keras_selfattn import files as files

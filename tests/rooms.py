@@ -13,6 +13,7 @@ ROOMS = (
     "private_names",
     "validation",
     "controls",
+    "endings",
     "leftovers",
     "locks",
     "files",

@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 
+from keras_selfattn import endings
 from keras_selfattn import leftovers
 
 # How long a command may take to clear away what is half-written.
@@ -56,6 +57,7 @@ class Signals:
 
     def _raise(self, number, frame):
         self.received = self.received or number
+        endings.ask()
         if self._raised is not None:
             # A second exception would cut the clearing away short.
             return

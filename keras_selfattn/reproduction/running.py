@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import keras
 import tensorflow as tf
 
+from keras_selfattn import endings
 from keras_selfattn import training
 from keras_selfattn import validation
 from keras_selfattn.backends.memory import is_too_small
@@ -148,6 +149,7 @@ def _run_all(runs, to_run, verbose):
         try:
             runs.run(row, seed, verbose)
         except FAILURES as error:
+            endings.raise_if_asked()
             if isinstance(error, RuntimeError) and not is_too_small(error):
                 raise
             runs.failures[row.key, seed] = _reason(error)

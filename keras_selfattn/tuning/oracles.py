@@ -4,16 +4,25 @@ These begin with the preset's own values, keep to a time budget, and give up
 workers that are lost.
 """
 
+import functools
+import json
+import os
+import pathlib
+import shutil
 import time
 import warnings
 
 import keras_tuner
 from keras_tuner.engine.trial import TrialStatus
 
+from keras_selfattn.files import read_json
+from keras_selfattn.files import write_text
+
 # Seconds between two signs of life of a worker, and until one is given up.
 HEARTBEAT = 5
 WORKER_TIMEOUT = 60
 
+_STATE_FILE = "oracle.json"
 
 _STOP = {"status": TrialStatus.STOPPED, "values": None}
 
@@ -26,11 +35,13 @@ class _PresetFirst:
     """What the oracles add to those of KerasTuner.
 
     Attributes:
+        folder: Path of the folder of the trials.
         deadline: The `time.monotonic()` after which no trial begins, or
             `None`.
         on_end: Callable that gets each trial that has ended, or `None`.
     """
 
+    folder = None
     deadline = None
     on_end = None
 
@@ -39,6 +50,9 @@ class _PresetFirst:
         super().__init__(*args, seed=10_001 if seed == 0 else seed, **kwargs)
         self.max_trials = max_trials
         self._last_sign = {}
+
+    def save(self):
+        _write_state(self, os.path.join(self.folder, _STATE_FILE))
 
     def populate_space(self, trial_id):
         if self.deadline is not None and time.monotonic() > self.deadline:
@@ -62,7 +76,9 @@ class _PresetFirst:
     @keras_tuner.synchronized
     def create_trial(self, tuner_id):
         self._last_sign[tuner_id] = time.monotonic()
-        return super().create_trial(tuner_id)
+        trial = super().create_trial(tuner_id)
+        trial.save = functools.partial(_write_state, trial)
+        return trial
 
     def get_trial(self, trial_id):
         # Workers ask for their trial as a sign of life.
@@ -92,6 +108,25 @@ class _PresetFirst:
                 trial.message = f"the worker {tuner_id} was lost"
                 self.end_trial(trial)
             self.tuner_ids.discard(tuner_id)
+
+
+def _write_state(thing, path):
+    """Write a file of KerasTuner's, which it writes in place."""
+    write_text(path, json.dumps(thing.get_state()))
+
+
+def remove_unrecorded(folder):
+    """Remove the trials that the oracle's state has not, as it was cut off.
+
+    KerasTuner would count them, and never run them.
+    """
+    folder = pathlib.Path(folder)
+    if not (folder / _STATE_FILE).exists():
+        return
+    begun = read_json(folder / _STATE_FILE)["start_order"]
+    for trial in folder.glob("trial_*"):
+        if trial.name.removeprefix("trial_") not in begun:
+            shutil.rmtree(trial)
 
 
 class RandomSearchOracle(_PresetFirst, keras_tuner.oracles.RandomSearchOracle):

@@ -9,6 +9,7 @@ from typing import Any
 
 import keras_tuner
 
+from keras_selfattn import endings
 from keras_selfattn.files import FullDiskError
 from keras_selfattn.files import disk_named
 from keras_selfattn.tuning import oracles
@@ -61,6 +62,10 @@ class _Tuner:
         )
         self.minutes = minutes
         self.deadline = None
+        oracle.folder = os.path.join(
+            kwargs.get("directory") or ".",
+            kwargs.get("project_name") or "untitled_project",
+        )
         keras_tuner.Tuner.__init__(
             self,
             oracle,
@@ -84,6 +89,11 @@ class _Tuner:
             watch = _every(oracles.HEARTBEAT, self.oracle.give_up_lost_workers)
         with watch:
             super().search(*args, **kwargs)
+
+    def reload(self):
+        if role() != "worker":
+            oracles.remove_unrecorded(self.project_dir)
+        super().reload()
 
     def pre_create_trial(self):
         super().pre_create_trial()
@@ -144,6 +154,8 @@ class _Tuner:
             self.listener.on_epoch_end(trial, epoch, logs)
 
     def on_trial_end(self, trial):
+        # What a lost signal has made of a trial is not how it ends.
+        endings.raise_if_asked()
         super().on_trial_end(trial)
         if self.listener is not None and role() == "worker":
             self.listener.on_trial_end(self.oracle.get_trial(trial.trial_id))

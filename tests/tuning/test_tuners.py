@@ -5,6 +5,7 @@ import keras_tuner
 import numpy as np
 import pytest
 
+from keras_selfattn import endings
 from keras_selfattn import tuning
 from keras_selfattn.tuning import oracles
 from tests.tuning.test_hypermodels import encode
@@ -119,6 +120,62 @@ def test_a_search_goes_on_where_it_was_stopped(tuner_class, tmp_path):
         assert len(trials(resumed)) == 6
     else:
         assert trials(resumed) == trials(whole)
+
+
+@pytest.mark.parametrize("tuner_class", TUNERS)
+def test_what_a_lost_signal_makes_of_a_trial_is_not_its_end(
+    tuner_class, tmp_path, monkeypatch
+):
+    whole = make(tuner_class, tmp_path / "whole", trials=3)
+    whole.search(verbose=0)
+
+    class Swallowed(Recipe):
+        def figure(self, hp):
+            if hp.get("learning_rate") != 0.06:
+                monkeypatch.setattr(endings, "_asked", True)
+                raise ValueError("Error: None values not supported.")
+            return super().figure(hp)
+
+    parts = tmp_path / "parts"
+    stopped = make(tuner_class, parts, hypermodel(Swallowed), trials=3)
+    with pytest.raises(KeyboardInterrupt):
+        stopped.search(verbose=0)
+    monkeypatch.setattr(endings, "_asked", False)
+    resumed = make(tuner_class, parts, trials=3)
+    resumed.search(verbose=0)
+    found = trials(resumed)
+    assert None not in [score for _, score in found]
+    if tuner_class is not tuning.BayesianOptimization:
+        # Its own random state is not kept.
+        assert found == trials(whole)
+
+
+@pytest.mark.parametrize("tuner_class", TUNERS)
+def test_a_trial_that_was_cut_off_as_it_began(
+    tuner_class, tmp_path, monkeypatch
+):
+    whole = make(tuner_class, tmp_path / "whole", trials=3)
+    whole.search(verbose=0)
+    stopped = make(tuner_class, tmp_path / "parts", trials=3)
+    write = oracles.write_text
+    second = tmp_path / "parts" / "search" / "trial_1" / "trial.json"
+
+    def cut_off(path, text):
+        if path.endswith("oracle.json") and second.exists():
+            raise KeyboardInterrupt
+        write(path, text)
+
+    monkeypatch.setattr(oracles, "write_text", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        stopped.search(verbose=0)
+    monkeypatch.undo()
+    assert second.exists()
+    resumed = make(tuner_class, tmp_path / "parts", trials=3)
+    resumed.search(verbose=0)
+    found = trials(resumed)
+    assert len(found) == 3
+    if tuner_class is not tuning.BayesianOptimization:
+        assert found == trials(whole)
 
 
 def test_the_grid_takes_each_active_combination_once(tmp_path):
