@@ -68,11 +68,10 @@ OURS["wide_vectors"] = (
 )
 OURS["decomposable"] = (2, {}, {}, False)
 # By name the number of sides, the shipped model whose weights are the first
-# ones, the groups of layers that keep theirs, and the corpus it has learned.
+# ones, and the corpus it has learned.
 STARTS = {
-    "from_snli": (2, "snli_decomposable", [], "snli"),
-    "from_snli_frozen": (2, "snli_decomposable", ["word_vectors"], "snli"),
-    "from_reviews": (1, "reviews_structured", [], None),
+    "from_snli": (2, "snli_decomposable", "snli"),
+    "from_reviews": (1, "reviews_structured", None),
 }
 LABELS = {
     **{
@@ -90,7 +89,6 @@ LABELS = {
     ),
     "decomposable": "decomposable attention",
     "from_snli": "`--from snli_decomposable`",
-    "from_snli_frozen": "`--from snli_decomposable --freeze word_vectors`",
     "from_reviews": "`--from reviews_structured`",
     "tuned": "the best that `tune` finds",
 }
@@ -119,14 +117,13 @@ def sides_of(name):
 
 def has_learned(name, corpus):
     """Whether a model starts from one that has seen texts of a corpus."""
-    return name in STARTS and STARTS[name][3] == corpus
+    return name in STARTS and STARTS[name][2] == corpus
 
 
 def settings(name):
     """All that a run of `OURS`, of `STARTS` or of a preset depends on."""
     if name in STARTS:
-        _, start, freeze, _ = STARTS[name]
-        return {"start": start, "freeze": freeze, "vectors": False}
+        return {"start": STARTS[name][1], "vectors": False}
     if name not in OURS:
         return {"preset": name, "model": {}, "training": {}, "vectors": False}
     sides, model, values, vectors = OURS[name]
@@ -167,7 +164,6 @@ def train(values, train_rows, dev_rows, seed):
             model_overrides=values.get("model"),
             training_overrides=values.get("training"),
             start=values.get("start"),
-            freeze=values.get("freeze", ()),
             verbose=0,
             keep_checkpoint=False,
         )

@@ -182,12 +182,11 @@ def test_no_model_starts_with_what_it_is_asked_to_learn():
         if running.can(name, corpus)
     ] == [
         ("from_snli", "multinli"),
-        ("from_snli_frozen", "multinli"),
         ("from_reviews", "mr"),
     ]
 
 
-@pytest.mark.parametrize("name", ["from_snli_frozen", "from_reviews"])
+@pytest.mark.parametrize("name", ours.STARTS)
 def test_a_run_starts_from_a_model_that_ships(name):
     settings = ours.settings(name)
     one, other = "A dog runs.", "It is red."
