@@ -17,6 +17,7 @@ import contextlib
 import json
 import os
 import pathlib
+import shutil
 import socket
 import statistics
 import subprocess
@@ -176,37 +177,49 @@ def run(count, what):
     return json.loads(said[0].splitlines()[-1])
 
 
-def prepare(rows):
+def prepare(rows, turns):
     """A row a number of processes: seconds, and how many times as fast."""
-    table, checksums = [], set()
+    taken, checksums = {1: [], os.cpu_count(): []}, set()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         write_files(folder / "texts", rows, **FILES)
         (folder / "dev.jsonl").write_text(
             "".join(DEV.format(label=label) for label in "01")
         )
-        for count in (1, os.cpu_count()):
-            output = folder / f"ids{count}"
-            started = time.perf_counter()
-            subprocess.run(
-                [
-                    *(sys.executable, "-m", "keras_selfattn", "prepare"),
-                    *(folder / "texts").iterdir(),
-                    f"--dev={folder / 'dev.jsonl'}",
-                    f"--output={output}",
-                    f"--workers={count}",
-                ],
-                env={**os.environ, **ONE_CORE},
-                check=True,
-                capture_output=True,
-            )
-            seconds = time.perf_counter() - started
-            checksums.add(folder_checksum(output))
-            table.append([count, seconds])
+        for turn in range(turns):
+            for count, each in taken.items():
+                output = folder / "ids"
+                started = time.perf_counter()
+                subprocess.run(
+                    [
+                        *(sys.executable, "-m", "keras_selfattn", "prepare"),
+                        *(folder / "texts").iterdir(),
+                        f"--dev={folder / 'dev.jsonl'}",
+                        f"--output={output}",
+                        f"--workers={count}",
+                    ],
+                    env={**os.environ, **ONE_CORE},
+                    check=True,
+                    capture_output=True,
+                )
+                each.append(time.perf_counter() - started)
+                checksums.add(folder_checksum(output))
+                shutil.rmtree(output)
+                print(f"prepare, turn {turn + 1}: {count} in {each[-1]:.1f} s")
     if len(checksums) > 1:
         raise SystemExit("The ids differ with the number of processes")
-    first = table[0][1]
-    return [[n, f"{s:.1f}", f"{first / s:.2f}"] for n, s in table]
+    table = []
+    for count, each in taken.items():
+        ratios = [one / s for one, s in zip(taken[1], each, strict=True)]
+        table.append(
+            [
+                count,
+                f"{statistics.median(each):.1f}",
+                f"{statistics.median(ratios):.2f} "
+                f"({min(ratios):.2f} to {max(ratios):.2f})",
+            ]
+        )
+    return table
 
 
 def times(work, turns):
@@ -247,7 +260,7 @@ def losses(seeds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=160_000)
+    parser.add_argument("--rows", type=int, default=320_000)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("alone", nargs="*", help=argparse.SUPPRESS)
@@ -256,7 +269,7 @@ def main():
         train(*options.alone)
         return
     header = ["processes", "s to prepare", "times as fast"]
-    print_table(header, prepare(options.rows))
+    print_table(header, prepare(options.rows, options.turns))
     print()
     table = [times(work, options.turns) for work in TIMED]
     header = ["one process, ms a step", "two", "ratio"]
