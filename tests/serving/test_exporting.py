@@ -388,7 +388,7 @@ def test_models_that_cannot_be_served(tmp_path):
     with pytest.raises(ValueError, match="must give probabilities"):
         serving.export(model, tmp_path)
     unknown = keras.Input((None,), dtype="int32", name="sentence_ids")
-    model = keras.Model(unknown, unknown)
+    model = keras.Model(unknown, 2 * unknown)
     model.preprocessor = tiny_classifier().preprocessor
     model.labels = ["a"]
     with pytest.raises(ValueError, match="needs `sides`"):
