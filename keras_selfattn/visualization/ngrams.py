@@ -64,7 +64,7 @@ def told(prediction):
         return ""
     answer = list(prediction.labels).index(prediction.predicted)
     shares = [
-        f"{each.text} {each.shares[answer]:+.2f}" for each in found[:MOST]
+        f"“{each.text}” {each.shares[answer]:+.2f}" for each in found[:MOST]
     ]
     total = sum(each.shares[answer] for each in found)
     return (

@@ -43,7 +43,7 @@ def test_even_weights_are_told():
 
 def test_ngrams_are_told():
     seen = with_ngrams()._repr_html_()
-    told = "not bad -0.25, &lt;b_ +0.20; all 2 together -0.05</div>"
+    told = "“not bad” -0.25, “&lt;b_” +0.20; all 2 together -0.05</div>"
     assert f"to the logit of good: {told}" in seen
     assert "N-grams" not in explanation()._repr_html_()
 

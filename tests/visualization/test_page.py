@@ -75,7 +75,7 @@ def test_totals(tmp_path):
 
 def test_ngrams_are_told(tmp_path):
     text = page(tmp_path, with_ngrams(labels=["bad", "<good>"]))
-    told = "not bad -0.25, &lt;b_ +0.20; all 2 together -0.05</p>"
+    told = "“not bad” -0.25, “&lt;b_” +0.20; all 2 together -0.05</p>"
     assert f"to the logit of &lt;good&gt;: {told}" in text
     assert "N-grams" not in page(tmp_path, explanation())
 
