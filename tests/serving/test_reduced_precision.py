@@ -294,12 +294,15 @@ def test_comparison(model):
         serving.compare(model, reduced, [records[0], ("good", "three")])
 
 
-def test_too_much_lost():
-    kept = Comparison(100, 0.9, 0.891, 0.99, 0.1)
-    kept.check()
-    lost = Comparison(100, 0.9, 0.889, 0.98, 0.1)
-    with pytest.raises(ValueError, match=r"88\.90%, in float32 90\.00%"):
-        lost.check()
+@pytest.mark.parametrize("rows", [100, 300, 2900])
+def test_too_much_lost(rows):
+    def comparison(right):
+        return Comparison(rows, 0.38, right / rows, 0.99, 0.1)
+
+    right = round(0.38 * rows)
+    comparison(right - rows // 100).check()
+    with pytest.raises(ValueError, match="may cost 1% of accuracy at most"):
+        comparison(right - rows // 100 - 1).check()
 
 
 def test_unknown_precision(model):
