@@ -15,14 +15,12 @@ from keras_selfattn.layers import NGramLogits
 from keras_selfattn.layers import StackedBiLSTM
 from keras_selfattn.layers import WordEmbedding
 from keras_selfattn.private_names import run_graph
+from keras_selfattn.serving import word_tables
 
 # What closes a gate: its sigmoid is 0.
 _CLOSED = -1e4
 # The steps of one turn of the loop, because each turn copies all states.
 _BLOCK = 4
-# Floats of a table that is computed for all words. Beyond these 64 MiB the
-# file would grow more than the time is worth.
-_LARGEST_TABLE = 2**24
 
 
 def answer(model, sides, ids):
@@ -148,7 +146,7 @@ def _looked_up(both, embedding, ids):
     """The gates `(n, 2, B, 4 units)` of words, or `None` of too many."""
     kernels = [layer.weights[0] for layer in both]
     width = sum(kernel.shape[-1] for kernel in kernels)
-    if embedding.input_dim * width > _LARGEST_TABLE:
+    if not word_tables.is_worth_it(embedding.input_dim, width):
         return None
     ids = tf.transpose(ids)
     gates = []

@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 from keras_selfattn.serving import litert_layers
+from keras_selfattn.serving import word_tables
 from tests.serving.padded import keras_answers
 from tests.serving.padded import paddings
 from tests.serving.padded import small_model
@@ -17,7 +18,7 @@ from tests.serving.padded import small_model
     "name", ["characters, shortcuts", "gated", "n-grams, characters"]
 )
 def test_states_are_those_of_keras(monkeypatch, name, largest_table):
-    monkeypatch.setattr(litert_layers, "_LARGEST_TABLE", largest_table)
+    monkeypatch.setattr(word_tables, "_LARGEST", largest_table)
     model = small_model(name)
     of_ids = keras.Model(model.input, model.output)
     for ids in paddings(model):

@@ -4,21 +4,18 @@ import keras
 import numpy as np
 
 from keras_selfattn import layers
+from keras_selfattn.serving import word_tables
 from keras_selfattn.serving.onnx_graph.graph import ByWord
 from keras_selfattn.serving.onnx_graph.graph import NoRule
 from keras_selfattn.serving.onnx_graph.graph import Tensor
 from keras_selfattn.serving.onnx_graph.graph import numbers
-
-# Floats of a table that is computed for all words. Beyond these 64 MiB the
-# file would grow more than the time is worth.
-_LARGEST_TABLE = 2**24
 
 
 def affine(graph, inputs, kernel, bias=None, rows=slice(None)):
     """`inputs kernel[rows] + bias`, by a table where inputs are by word."""
     if isinstance(inputs, ByWord) and not graph.is_stored(kernel):
         words = len(inputs.table)
-        if words * kernel.shape[-1] <= _LARGEST_TABLE:
+        if word_tables.is_worth_it(words, kernel.shape[-1]):
             table = inputs.table @ numbers(kernel)[rows]
             if bias is not None:
                 table += numbers(bias)

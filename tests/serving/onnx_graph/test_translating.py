@@ -8,6 +8,7 @@ from keras import ops
 from keras_selfattn import layers
 from keras_selfattn import serving
 from keras_selfattn.serving import formats
+from keras_selfattn.serving import word_tables
 from tests.models.small import small_preset
 from tests.serving.padded import MODELS
 from tests.serving.padded import keras_answers
@@ -63,7 +64,7 @@ def test_what_depends_on_a_word_alone_is_a_table(monkeypatch):
     attention = model.get_layer("decomposable_attention")
     kernels = [tuple(kernel.shape) for kernel in attention.attend[0]]
     assert not set(kernels) & set(tables)
-    monkeypatch.setattr(translating.dense, "_LARGEST_TABLE", 0)
+    monkeypatch.setattr(word_tables, "_LARGEST", 0)
     computed, weights = shapes()
     assert set(kernels) < set(weights)
     for ids in paddings(model):
