@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 
+from benchmarks.tables import median_and_range
 from benchmarks.tables import print_table
 
 IMPORTS = {
@@ -105,8 +106,7 @@ def main():
                         f"{statistics.median(s):.2f}"
                         for s in zip(*each, strict=True)
                     ),
-                    f"{statistics.median(ratios):.2f} "
-                    f"({min(ratios):.2f} to {max(ratios):.2f})",
+                    median_and_range(ratios),
                 ]
             )
     print_table(

@@ -11,6 +11,11 @@ def mean_and_spread(values):
     return f"{values.mean():.1f} ± {values.std(ddof=1):.1f}"
 
 
+def median_and_range(ratios):
+    """The median of some ratios, the least and the most."""
+    return f"{np.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+
+
 def print_table(header, rows):
     """Print rows of texts as a Markdown table."""
     print()

@@ -25,6 +25,7 @@ import time
 import numpy as np
 import tensorflow as tf
 
+from benchmarks.tables import median_and_range
 from benchmarks.tables import print_table
 from keras_selfattn.data.remembered_ids import RememberedIds
 from keras_selfattn.streams import chunks
@@ -116,8 +117,7 @@ def times(texts, turns):
                 task,
                 way,
                 f"{1e6 * statistics.median(seconds) / len(texts):.0f}",
-                f"{np.median(ratios):.2f} "
-                f"({ratios.min():.2f} to {ratios.max():.2f})",
+                median_and_range(ratios),
             ]
         )
     print_table(["pass", "by", "µs a review", "times as fast"], rows)

@@ -32,6 +32,7 @@ from benchmarks.peers.workloads import WORKS
 from benchmarks.peers.workloads import made_up_words
 from benchmarks.peers.workloads import make_rows
 from benchmarks.scale import write_files
+from benchmarks.tables import median_and_range
 from benchmarks.tables import print_table
 from keras_selfattn.checksums import folder_checksum
 
@@ -215,8 +216,7 @@ def prepare(rows, turns):
             [
                 count,
                 f"{statistics.median(each):.1f}",
-                f"{statistics.median(ratios):.2f} "
-                f"({min(ratios):.2f} to {max(ratios):.2f})",
+                median_and_range(ratios),
             ]
         )
     return table
@@ -232,8 +232,7 @@ def times(work, turns):
     return [
         work,
         *(f"{statistics.median(each):,.0f}" for each in taken.values()),
-        f"{statistics.median(ratios):.2f} "
-        f"({min(ratios):.2f} to {max(ratios):.2f})",
+        median_and_range(ratios),
     ]
 
 

@@ -128,6 +128,13 @@ def penalty_of(layer):
     return float(keras.ops.convert_to_numpy(sum(layer.losses)))
 
 
+NGRAMS = {
+    "num_classes": 3,
+    "num_buckets": 7,
+    "word_ngrams": [1, 3],
+    "character_ngrams": [2, 4],
+}
+
 ROWS = [
     Row(
         layers.StructuredSelfAttention,
@@ -415,12 +422,7 @@ ROWS = [
     ),
     Row(
         layers.NGramLogits,
-        {
-            "num_classes": 3,
-            "num_buckets": 7,
-            "word_ngrams": [1, 3],
-            "character_ngrams": [2, 4],
-        },
+        NGRAMS,
         ((2, 5),),
         references.ngram_logits,
         {"table": (7, 3)},
@@ -440,12 +442,7 @@ ROWS = [
     ),
     Row(
         layers.NGramLogits,
-        {
-            "num_classes": 3,
-            "num_buckets": 7,
-            "word_ngrams": [1, 3],
-            "character_ngrams": [2, 4],
-        },
+        NGRAMS,
         ((2, 5), (2, 5, 6)),
         references.ngram_logits,
         {"table": (7, 3)},
