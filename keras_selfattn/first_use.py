@@ -96,6 +96,24 @@ def is_command_line() -> bool:
     )
 
 
+def asked_backend() -> str:
+    """The name of the backend that Keras is asked for."""
+    return os.environ.get("KERAS_BACKEND") or "tensorflow"
+
+
+def import_tensorflow() -> None:
+    """Import TensorFlow as a command needs it, without its start-up notes.
+
+    C++ code writes them, whatever TensorFlow's log level is, and they would
+    stand between a command and its one line of error. Where nothing runs a
+    command, or TensorFlow is imported, nothing happens.
+    """
+    if is_command_line() and "tensorflow" not in sys.modules:
+        os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+        with _standard_error_held_back(), without_unused(asked_backend()):
+            import tensorflow  # noqa: F401
+
+
 @contextlib.contextmanager
 def without_unused(backend: str) -> Iterator[None]:
     """Within the block, what Keras would import for nothing is hidden.
@@ -117,3 +135,16 @@ def without_unused(backend: str) -> Iterator[None]:
         yield
     finally:
         sys.meta_path.remove(Finder)
+
+
+@contextlib.contextmanager
+def _standard_error_held_back():
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nothing:
+            os.dup2(nothing.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

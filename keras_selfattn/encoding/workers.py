@@ -6,11 +6,11 @@ yet.
 """
 
 import collections
-import os
 
 from keras_selfattn.controls import one_line
 from keras_selfattn.encoding import ray_sessions
 from keras_selfattn.first_use import OF_COMMAND
+from keras_selfattn.first_use import asked_backend
 from keras_selfattn.first_use import without_unused
 
 # So often a file may see its worker die: it may be the one that kills it.
@@ -42,7 +42,7 @@ class Worker:
         """What was found in a file, or its `ValueError`."""
         self._rows = 0
         if self._encoder is None:
-            with without_unused(os.environ["KERAS_BACKEND"]):
+            with without_unused(asked_backend()):
                 self._encoder = self._work.encoder()
         try:
             return self._work.run(shard, self._encoder, self._count)
@@ -60,8 +60,7 @@ class Worker:
 
 def worker_variables():
     """The environment variables of a worker: one core, and this backend."""
-    backend = os.environ.get("KERAS_BACKEND") or "tensorflow"
-    return {**_VARIABLES, "KERAS_BACKEND": backend}
+    return {**_VARIABLES, "KERAS_BACKEND": asked_backend()}
 
 
 def run_workers(work, shards, progress, count, address):

@@ -1,8 +1,14 @@
 """A `map` over files: here, in several processes, or on a Ray cluster."""
 
+import atexit
 import concurrent.futures
 import contextlib
 import multiprocessing
+import os
+
+from keras_selfattn.first_use import OF_COMMAND
+from keras_selfattn.first_use import import_tensorflow
+from keras_selfattn.first_use import is_command_line
 
 # So often a file may see its process die: it may be the one that kills it.
 _DEATHS = 5
@@ -32,15 +38,28 @@ def mapping(processes, ray_address=None):
     elif processes == 1:
         yield map
     else:
+        if is_command_line():
+            # They ask before there is more to tell them by.
+            os.environ[OF_COMMAND] = "1"
         # TensorFlow's threads don't live through a fork.
         pool = concurrent.futures.ProcessPoolExecutor(
-            processes, multiprocessing.get_context("spawn")
+            processes,
+            multiprocessing.get_context("spawn"),
+            _begin,
         )
         try:
             with _deaths_told(concurrent.futures.process.BrokenProcessPool):
                 yield pool.map
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin():
+    """What a process does before all else."""
+    # Nothing is left to write then, and to take all modules apart takes a
+    # second.
+    atexit.register(os._exit, 0)
+    import_tensorflow()
 
 
 @contextlib.contextmanager

@@ -1,4 +1,6 @@
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -79,3 +81,17 @@ def test_no_file_of_a_pattern(parts, tmp_path, capsys):
     given[1] = str(parts / "nothing-*")
     fails(capsys, given, "no file that matches", "nothing-*")
     assert not (tmp_path / "ids").exists()
+
+
+@pytest.mark.slow
+def test_processes_say_nothing_of_their_own(parts, tmp_path):
+    given = arguments(parts, tmp_path / "ids", "--workers=2")
+    done = subprocess.run(
+        [sys.executable, "-m", "keras_selfattn", *given],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    (note,) = done.stderr.splitlines()
+    assert "1 empty text" in note
+    assert done.stdout.startswith("100 texts of")
