@@ -24,10 +24,13 @@ dense, so that the update is too, and a constraint of the table.
 `keras.optimizers.LossScaleOptimizer`, which float16 needs, looks through the
 whole gradient for what is not finite.
 
-On JAX and torch, where no gradient is sparse, the optimizers are Keras's.
+On JAX and torch, where no gradient is sparse, the moves are those of Keras's
+optimizers. On torch all weights are updated together, by `Adam` in PyTorch's
+fused op, which reads and writes each weight once.
 """
 
 import inspect
+import math
 from typing import Any
 
 import keras
@@ -37,6 +40,7 @@ from keras import ops
 from keras_selfattn import validation
 from keras_selfattn.private_names import Clipping
 from keras_selfattn.private_names import Reducing
+from keras_selfattn.private_names import UpdatingTogether
 from keras_selfattn.private_names import slot
 from keras_selfattn.private_names import xla_is_compiling
 
@@ -137,8 +141,24 @@ class _TouchedRows(Reducing, Clipping):
         self.assign_add(variable, tf.IndexedSlices(values, rows))
 
 
+def _of_backend(optimizer):
+    """An optimizer of Keras as the backend has it.
+
+    On torch that is a class which updates all weights together. Keras makes it
+    in the place of its own, but not in that of one derived from this.
+    """
+    if keras.backend.backend() != "torch":
+        return optimizer
+    return type(optimizer())
+
+
+_SGD: Any = _of_backend(keras.optimizers.SGD)
+_Adam: Any = _of_backend(keras.optimizers.Adam)
+_Adagrad: Any = _of_backend(keras.optimizers.Adagrad)
+
+
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class SGD(_TouchedRows, keras.optimizers.SGD):
+class SGD(_TouchedRows, _SGD):
     """`keras.optimizers.SGD` that updates a table's touched rows only.
 
     Without momentum it moves all weights as Keras does. With momentum, rows
@@ -187,8 +207,43 @@ class SGD(_TouchedRows, keras.optimizers.SGD):
         self._add_to_rows(variable, rows, move)
 
 
+class _FusedOnTorch(UpdatingTogether):
+    """Has PyTorch's fused op make the moves of Keras's Adam."""
+
+    def update_together(self, grads, variables, learning_rate):
+        import torch
+        from torch.optim.adam import adam
+
+        def slots(name):
+            return [slot(self, name, variable) for variable in variables]
+
+        weights = [variable.value for variable in variables]
+        pairs = zip(grads, weights, strict=True)
+        # The fused code reads them as they lie.
+        grads = [grad.to(weight.dtype).contiguous() for grad, weight in pairs]
+        step = int(ops.convert_to_numpy(self.iterations))
+        # PyTorch adds epsilon to roots that are bias-corrected already.
+        correction = math.sqrt(1 - self.beta_2 ** (step + 1))
+        adam(
+            weights,
+            grads,
+            slots("momentums"),
+            slots("velocities"),
+            slots("velocity_hats") if self.amsgrad else [],
+            [torch.tensor(float(step)) for _ in weights],
+            fused=True,
+            amsgrad=self.amsgrad,
+            beta1=self.beta_1,
+            beta2=self.beta_2,
+            lr=float(learning_rate),
+            weight_decay=0.0,
+            eps=self.epsilon / correction,
+            maximize=False,
+        )
+
+
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class Adam(_TouchedRows, keras.optimizers.Adam):
+class Adam(_TouchedRows, _FusedOnTorch, _Adam):
     """`keras.optimizers.Adam` that updates a table's touched rows only.
 
     Rows that are not in the batch stay where they are and keep their
@@ -256,7 +311,7 @@ class Adam(_TouchedRows, keras.optimizers.Adam):
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class Adagrad(_TouchedRows, keras.optimizers.Adagrad):
+class Adagrad(_TouchedRows, _Adagrad):
     """`keras.optimizers.Adagrad` that updates a table's touched rows only.
 
     It moves all weights as Keras does with the dense gradient.

@@ -30,8 +30,18 @@ class Reducing:
         return grads_and_vars
 
 
+class UpdatingTogether:
+    """An optimizer on torch whose `update_together` updates all weights.
+
+    Keras's own on torch has a method for it, which is not public.
+    """
+
+    def _parallel_update_step(self, grads, variables, learning_rate):
+        self.update_together(grads, variables, learning_rate)
+
+
 def slot(optimizer: Any, name: str, variable: Any) -> Any:
-    """The `tf.Variable` that an optimizer keeps for one of a model.
+    """The backend's variable that an optimizer keeps for one of a model.
 
     Args:
         optimizer: A Keras optimizer.

@@ -450,22 +450,32 @@ import numpy as np
 from keras_selfattn import optimizers
 
 words = np.array([[1, 1, 3], [3, 2, 1], [1, 3, 3], [2, 1, 3]])
-for name, theirs in (
-    ("SGD", keras.optimizers.SGD),
-    ("Adam", keras.optimizers.Adam),
-    ("Adagrad", keras.optimizers.Adagrad),
+for name, options in (
+    ("SGD", {}),
+    ("SGD", {"momentum": 0.9, "nesterov": True}),
+    ("Adagrad", {}),
+    ("Adam", {}),
+    ("Adam", {"amsgrad": True, "beta_1": 0.8, "beta_2": 0.95}),
+    ("Adam", {"epsilon": 0.01, "weight_decay": 0.1}),
+    ("Adam", {"use_ema": True, "ema_overwrite_frequency": 2}),
+    ("Adam", {"gradient_accumulation_steps": 2}),
 ):
     weights = []
-    for make in (getattr(optimizers, name), theirs):
+    for module in (optimizers, keras.optimizers):
         keras.utils.set_random_seed(0)
         model = keras.Sequential(
             [keras.layers.Embedding(7, 3), keras.layers.Dense(1)]
         )
-        model.compile(make(0.1, global_clipnorm=0.1), "mse")
-        model.fit(words, np.ones((4, 3, 1)), epochs=2, shuffle=False, verbose=0)
-        weights.append(model.get_weights())
-    for ours, other in zip(*weights):
-        np.testing.assert_allclose(ours, other, rtol=1e-4, atol=1e-6)
+        model.build((None, 3))
+        optimizer = getattr(module, name)(0.1, global_clipnorm=0.1, **options)
+        model.compile(optimizer, "mse")
+        model.fit(words, np.ones((4, 3, 1)), batch_size=2, epochs=4,
+                  shuffle=False, verbose=0)
+        weights.append([*model.get_weights(),
+                        *map(keras.ops.convert_to_numpy, optimizer.variables)])
+    for ours, other in zip(*weights, strict=True):
+        np.testing.assert_allclose(ours, other, rtol=1e-4, atol=1e-6,
+                                   err_msg=f"{name} {options}")
 """
 
 TWO_REPLICAS = """

@@ -1,13 +1,16 @@
 """What layers may leave out: padding, and words that repeat in a batch.
 
-Under TensorFlow on a CPU that saves time. Elsewhere everything is computed.
-The results are the same.
+Under TensorFlow on a CPU that saves time. Elsewhere everything is computed, on
+torch by its own LSTM. The results are the same.
 """
 
 import keras
 
 ON_TENSORFLOW = keras.backend.backend() == "tensorflow"
+_ON_TORCH = keras.backend.backend() == "torch"
 
+if _ON_TORCH:
+    from keras_selfattn.layers._torch import aligned_lstm
 if ON_TENSORFLOW:
     from keras_selfattn.layers._tensorflow import distinct_words
     from keras_selfattn.layers._tensorflow import packed_lstm
@@ -58,21 +61,27 @@ def once_for_each_word(encode, ids):
 
 
 def packs_lstm(dtype):
-    """Whether an LSTM is run over the kept steps alone.
+    """Whether an LSTM is run by the backend's own means, by `packed_bilstms`.
 
     Args:
         dtype: String, the type that the LSTM computes in.
     """
+    if _ON_TORCH:
+        return dtype in aligned_lstm.TYPES
     return ON_TENSORFLOW and packed_lstm.is_faster(dtype)
 
 
 def packed_bilstms(stack, inputs, mask, training):
-    """Bidirectional LSTMs on top of each other, over the kept steps alone.
+    """Bidirectional LSTMs on top of each other, over the kept steps.
+
+    Under TensorFlow over them alone, and on torch over as many steps as the
+    longest row has.
 
     Args:
-        stack: Function of `run` and packed inputs `(kept, D)` that gives the
-            packed states of the last layer, where `run(layer, inputs)` gives
-            those of a `keras.layers.Bidirectional` of an LSTM.
+        stack: Function of `run` and packed inputs `(kept, D)`, on torch
+            `(batch, longest, D)`, that gives the packed states of the last
+            layer, where `run(layer, inputs)` gives those of a
+            `keras.layers.Bidirectional` of an LSTM.
         inputs: Tensor of shape `(batch, n, D)`.
         mask: Boolean tensor of shape `(batch, n)`, True where a step counts.
         training: Boolean, whether gradients will be asked for.
@@ -80,15 +89,20 @@ def packed_bilstms(stack, inputs, mask, training):
     Returns:
         The states, of shape `(batch, n, D)`, zeros at masked steps.
     """
-    steps = packed_lstm.PackedSteps(mask)
+    if _ON_TORCH:
+        steps = aligned_lstm.AlignedSteps(mask)
+    else:
+        steps = packed_lstm.PackedSteps(mask)
 
     def run(layer, below):
+        weights = [
+            [weight.value for weight in direction.weights]
+            for direction in (layer.forward_layer, layer.backward_layer)
+        ]
+        if _ON_TORCH:
+            return aligned_lstm.bidirectional_lstm(below, steps, *weights)
         return packed_lstm.bidirectional_lstm(
-            below,
-            steps.rows,
-            layer.forward_layer.weights,
-            layer.backward_layer.weights,
-            bool(training),
+            below, steps.rows, *weights, bool(training)
         )
 
     return steps.unpack(stack(run, steps.pack(inputs)))

@@ -39,7 +39,9 @@ class StackedBiLSTM(keras.layers.Layer):
             fastest there is: cuDNN on a GPU; under TensorFlow on a CPU, in
             float32 and bfloat16, a loop that leaves padding out, and which
             can't be compiled by XLA once it is part of a `tf.function` or a
-            SavedModel; Keras's elsewhere. Defaults to `"auto"`.
+            SavedModel; on torch, in float32, PyTorch's own, which takes any
+            padding and gives no gradients of gradients on a CPU; Keras's
+            elsewhere. Defaults to `"auto"`.
         **kwargs: Arguments of `keras.layers.Layer`.
 
     Call arguments:

@@ -17,50 +17,16 @@ if keras.backend.backend() != "tensorflow":
 import tensorflow as tf
 
 from keras_selfattn.layers._tensorflow import packed_lstm
+from tests.layers.padded_batches import FEATURES
+from tests.layers.padded_batches import MASKS
+from tests.layers.padded_batches import stacks
+from tests.layers.padded_batches import words
 
 if tf.config.list_logical_devices("GPU"):
     pytest.skip("for machines without a GPU", allow_module_level=True)
 
-FEATURES = 5
-FULL = [1, 1, 1, 1, 1, 1]
-MASKS = {
-    "none": [FULL] * 4,
-    "right": [[1, 1, 0, 0, 0, 0], FULL, [1, 1, 1, 1, 0, 0], [1, 1, 1, 0, 0, 0]],
-    "left": [[0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 0, 1], FULL, [0, 1, 1, 1, 1, 1]],
-    "holes": [[1, 0, 1, 0, 0, 1], [0, 1, 0, 1, 0, 0], [0, 0, 1, 1, 0, 0], FULL],
-    "a row without steps": [[1, 1, 0, 1, 0, 0], [0] * 6, FULL, [0] * 6],
-    "no step at all": [[0] * 6] * 4,
-    "a single row": [[0, 1, 1, 0, 1, 1]],
-    "a single row with steps": [[0] * 6, [1, 1, 1, 1, 0, 0], [0] * 6],
-}
 # Rows without steps, and no rows.
 WITHOUT_ANY = [(0, 6), (3, 0)]
-
-
-def words(mask, seed=0):
-    """Inputs with NaN wherever nothing may read them."""
-    mask = np.array(mask, dtype="bool")
-    shape = (*mask.shape, FEATURES)
-    inputs = np.random.default_rng(seed).normal(size=shape).astype("float32")
-    inputs[~mask] = np.nan
-    return inputs, mask
-
-
-def stacks(units=(3, 2), **arguments):
-    """The same weights twice: packed steps, and the loops of Keras."""
-    rng = np.random.default_rng(1)
-    found = []
-    for implementation in ("auto", "keras"):
-        stack = layers.StackedBiLSTM(
-            units, implementation=implementation, **arguments
-        )
-        stack.build((None, None, FEATURES))
-        found.append(stack)
-    packed, stock = found
-    for weight in packed.weights:
-        weight.assign(rng.normal(0, 0.7, weight.shape))
-    stock.set_weights(packed.get_weights())
-    return packed, stock
 
 
 def differentiated(stack, training, traced=True):

@@ -1,0 +1,1 @@
+"""PyTorch's own LSTM, for batches with padding."""
