@@ -110,7 +110,13 @@ def import_tensorflow() -> None:
     """
     if is_command_line() and "tensorflow" not in sys.modules:
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-        with _standard_error_held_back(), without_unused(asked_backend()):
+        backend = asked_backend()
+        with _standard_error_held_back(), without_unused(backend):
+            if backend == "torch":
+                # The compiler of PyTorch for CUDA ends a process in which
+                # TensorFlow was loaded before it.
+                with contextlib.suppress(ImportError):
+                    importlib.import_module("triton")
             import tensorflow  # noqa: F401
 
 

@@ -1,6 +1,8 @@
 import importlib
 import json
+import os
 import pathlib
+import subprocess
 import sys
 
 import pytest
@@ -55,3 +57,31 @@ def test_what_is_not_installed_is_said_with_how_to_install_it(monkeypatch):
     assert str(error.value) == (
         'A picture needs Absent: pip install "keras_selfattn[viz]" installs it'
     )
+
+
+def test_pytorch_s_compiler_is_loaded_before_tensorflow(tmp_path):
+    # Stand-ins: the real ones take seconds, and not each PyTorch has one.
+    (tmp_path / "triton.py").write_text(
+        "import sys\nFIRST = 'tensorflow' not in sys.modules\n"
+    )
+    (tmp_path / "tensorflow.py").write_text("")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from keras_selfattn import first_use\n"
+            "first_use.import_tensorflow()\n"
+            "import sys, triton\n"
+            "print(triton.FIRST, 'tensorflow' in sys.modules)",
+        ],
+        env={
+            **os.environ,
+            "KERAS_BACKEND": "torch",
+            "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT.parent)]),
+            first_use.OF_COMMAND: "1",
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["True", "True"]

@@ -11,6 +11,7 @@ from keras_selfattn.controls import one_line
 from keras_selfattn.encoding import ray_sessions
 from keras_selfattn.first_use import OF_COMMAND
 from keras_selfattn.first_use import asked_backend
+from keras_selfattn.first_use import import_tensorflow
 from keras_selfattn.first_use import without_unused
 
 # So often a file may see its worker die: it may be the one that kills it.
@@ -42,6 +43,7 @@ class Worker:
         """What was found in a file, or its `ValueError`."""
         self._rows = 0
         if self._encoder is None:
+            import_tensorflow()
             with without_unused(asked_backend()):
                 self._encoder = self._work.encoder()
         try:
