@@ -230,7 +230,11 @@ class _FusedOnTorch(UpdatingTogether):
             slots("momentums"),
             slots("velocities"),
             slots("velocity_hats") if self.amsgrad else [],
-            [torch.tensor(float(step)) for _ in weights],
+            # Where the weight is, as `torch.optim.Adam` keeps them.
+            [
+                torch.tensor(float(step), device=weight.device)
+                for weight in weights
+            ],
             fused=True,
             amsgrad=self.amsgrad,
             beta1=self.beta_1,
