@@ -97,7 +97,18 @@ class _TouchedRows(Reducing, Clipping):
             grads = [add_up_rows(gradient) for gradient in grads]
         if self.loss_scale_factor is not None:
             grads = [_divisible(gradient) for gradient in grads]
-        return super().apply(grads, trainable_variables)
+        if keras.backend.backend() != "tensorflow":
+            return super().apply(grads, trainable_variables)
+        if trainable_variables is not None and not self.built:
+            # What must wait for a gradient can't be made once for all steps.
+            trainable_variables = list(trainable_variables)
+            with keras.name_scope(self.name, caller=self):
+                self.build(trainable_variables)
+        # TensorFlow copies a weight to update it while something reads it, as
+        # the gradient of the layer below may until all gradients are there.
+        ready = [each for each in grads if each is not None]
+        with tf.control_dependencies(ready):
+            return super().apply(grads, trainable_variables)
 
     def _takes_repeated_rows(self):
         return False

@@ -259,6 +259,42 @@ OPTIONS = {
 }
 
 
+def ops_before(operation):
+    """All ops that an op waits for."""
+    found, waiting = set(), [operation]
+    while waiting:
+        op = waiting.pop()
+        below = {each.op for each in op.inputs} | set(op.control_inputs)
+        waiting += below - found
+        found |= below
+    return found
+
+
+@variants
+def test_no_weight_is_updated_before_all_gradients_are_there(variant):
+    # TensorFlow copies one that something reads meanwhile.
+    weights = [keras.Variable(np.ones(n), name=f"w{n}") for n in (2, 5)]
+    optimizer = make(variant)
+    optimizer.build(weights)
+
+    def step(gradients):
+        gradients = [tf.identity(each, "ready") for each in gradients]
+        optimizer.apply(gradients, weights)
+
+    specs = [tf.TensorSpec(n) for n in (2, 5)]
+    graph = tf.function(step).get_concrete_function(specs).graph
+    operations = graph.get_operations()
+    gradients = {op for op in operations if op.name.startswith("ready")}
+    updates = [
+        op
+        for op in operations
+        if op.type.startswith(("ResourceApply", "Assign"))
+    ]
+    assert len(gradients) == len(weights) < len(updates)
+    for update in updates:
+        assert gradients <= ops_before(update)
+
+
 @pytest.mark.parametrize("variant", ["momentum", "adagrad", "adam"])
 @pytest.mark.parametrize("option", OPTIONS)
 def test_options_of_keras_act_as_on_the_dense_gradient(variant, option):
