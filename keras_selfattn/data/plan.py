@@ -91,7 +91,10 @@ class BatchPlan:
         if not self._shuffle:
             return self.rows[:kept], np.arange(self._whole())
         generator = np.random.default_rng((self._seed, epoch))
-        order = generator.permutation(count)[:kept]
+        # In as few bytes as hold the numbers: there may be many rows.
+        order = np.arange(count, dtype=np.min_scalar_type(count))
+        generator.shuffle(order)
+        order = order[:kept]
         window = size * _WINDOW_BATCHES
         for start in range(0, kept, window):
             part = order[start : start + window]
