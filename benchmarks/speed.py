@@ -18,6 +18,7 @@ product of matrices in the same run.
 
 import argparse
 import contextlib
+import math
 import pathlib
 import platform
 import statistics
@@ -40,6 +41,7 @@ from benchmarks.tables import print_table
 IN_BFLOAT16 = ("W1", "W2", "W3")
 COMPILE_SECONDS = 60
 TASKS = ("train", "infer")
+THREADS = "threads"
 # By corpus the forms of PyTorch that take over ten processor seconds a batch.
 TOO_SLOW = {"IMDB, structured self-attention": ("packed",)}
 HEADER = (
@@ -71,7 +73,7 @@ def peers_of(name, work, with_torch):
     return peers
 
 
-def compare(name, work, peers, tasks, repeats, **arguments):
+def compare(name, work, peers, tasks, repeats, environment=None, **arguments):
     """Measures the peers on one work.
 
     Returns:
@@ -85,7 +87,9 @@ def compare(name, work, peers, tasks, repeats, **arguments):
         for peer, spec in peers.items():
             progress(f"{name}: starting {peer}")
             spec = {"precision": "float32", **spec, **arguments}
-            workers[peer] = python_worker(job=job, work=work, **spec)
+            workers[peer] = python_worker(
+                job=job, work=work, environment=environment, **spec
+            )
             stack.callback(workers[peer].close)
             facts[peer] = workers[peer].facts
         limits = {p: COMPILE_SECONDS for p in peers if "compile" in p}
@@ -365,74 +369,123 @@ def scaling_works():
     return {
         "words of a text": {
             n: document.changed(lengths=((n, None, n),))
-            for n in (25, 50, 100, 200, 400)
+            for n in (25, 50, 100, 200, 400, 1000, 2000)
         },
         "batch size": {
             n: document.changed(batch_size=n, lengths=((40, None, 40),))
-            for n in (4, 16, 64, 256)
+            for n in (4, 16, 64, 256, 512)
         },
         "heads": {
             n: document.changed({"num_heads": n}, lengths=((40, None, 40),))
-            for n in (1, 5, 15, 30, 60)
+            for n in (1, 5, 15, 30, 60, 100)
         },
         "words of a tuned table": {
-            n: table.changed({"vocabulary_size": n})
-            for n in (10_000, 40_000, 160_000, 640_000)
+            n: table.changed({"vocabulary_size": n, "embedding_dim": 100})
+            for n in (10_000, 40_000, 160_000, 640_000, 2_000_000)
         },
+        THREADS: dict.fromkeys((1, 2, 4), document),
     }
 
 
 def scaling(options):
-    """Training steps of ours and of stock Keras, and a plot of them."""
+    """Training steps of ours and of the others, and a plot of them."""
     rows, curves, report = [], {}, Report()
+    peers = {"ours": {"peer": "ours"}, "Keras": {"peer": "stock_keras"}}
+    if options.torch:
+        peers["PyTorch"] = {"peer": "stock_torch", "variant": "eager"}
     for what, points in scaling_works().items():
+        curve = curves.setdefault(what, {peer: {} for peer in peers})
         for value, work in points.items():
             results, facts = compare(
-                *(f"{what}: {value}", work, peers_of("", work, False)),
+                *(f"{what}: {value}", work, peers),
                 *(["train"], options.repeats or 5),
+                environment=_limited(value) if what == THREADS else None,
             )
             report.note(facts, results["train"])
-            measured = results["train"][0]
-            pair = measured["ours"], measured["Keras"]
-            curves.setdefault(what, []).append(
-                (value, *(taken.milliseconds for taken in pair))
-            )
-            rows.append(
-                [
-                    *(what, f"{value:,}"),
-                    *(f"{taken.milliseconds:.2f}" for taken in pair),
-                    times_of(pair[1], pair[0]),
-                    *(f"{taken.peak_mib:.0f}" for taken in pair),
-                ]
-            )
-    header = ["what grows", "to", "ours ms", "Keras ms", "times"]
-    header += ["ours MiB", "Keras MiB"]
-    report.print({"Training step": (header, rows)})
+            measured, failures = results["train"]
+            for peer, taken in measured.items():
+                curve[peer][value] = taken.milliseconds
+                rows.append(
+                    [
+                        *(what, f"{value:,}", peer),
+                        f"{taken.milliseconds:.2f}",
+                        times_of(taken, measured["ours"]),
+                        f"{taken.peak_mib:.0f}",
+                    ]
+                )
+            for peer, reason in failures.items():
+                failed = f"{peer}: {reason}"
+                rows.append([what, f"{value:,}", failed, *[""] * 3])
+    header = ["what grows", "to", "peer", "ms", "times", "peak MiB"]
+    growth = [
+        [what, peer, f"{exponent(points):.2f}", crossing(points, curve["ours"])]
+        for what, curve in curves.items()
+        for peer, points in curve.items()
+        if len(points) > 1 and what != THREADS
+    ]
+    report.print(
+        {
+            "Training step": (header, rows),
+            "How it grows": (
+                ["what grows", "peer", "exponent", "faster than ours"],
+                growth,
+            ),
+        }
+    )
     plot(curves, options.output)
+
+
+def _limited(threads):
+    """The environment variables that limit a process's threads."""
+    names = ("OMP_NUM_THREADS", "TF_NUM_INTRAOP_THREADS")
+    return dict.fromkeys((*names, "TF_NUM_INTEROP_THREADS"), str(threads))
+
+
+def exponent(points):
+    """The power that times grow by from the last but one value to the last."""
+    (x, y), (further, longer) = list(points.items())[-2:]
+    return math.log(longer / y) / math.log(further / x)
+
+
+def crossing(points, ours):
+    """From which values on a peer takes less time than ours, in words."""
+    if points is ours:
+        return ""
+    less = [value for value in points if points[value] < ours[value]]
+    return ", ".join(f"at {value:,}" for value in less) or "nowhere"
 
 
 def plot(curves, path):
     """Draws a panel for each curve, milliseconds over what grows."""
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator
 
-    figure = Figure(figsize=(9, 6.5), layout="constrained")
-    for axes, (what, points) in zip(
-        figure.subplots(2, 2).flat, curves.items(), strict=False
-    ):
-        values, *peers = zip(*points, strict=True)
-        # Two colors of Okabe and Ito that nobody confuses.
-        for name, color, marker, times in zip(
-            *(("ours", "stock Keras"), ("#0072B2", "#D55E00"), "os", peers),
-            strict=True,
+    figure = Figure(figsize=(10, 6.5), layout="constrained")
+    panels = figure.subplots(2, 3).flat
+    for (what, curve), axes in zip(curves.items(), panels, strict=False):
+        # Three colors of Okabe and Ito that nobody confuses.
+        for (name, points), color, marker in zip(
+            *(curve.items(), ("#0072B2", "#D55E00", "#009E73"), "os^"),
+            strict=False,
         ):
-            axes.plot(values, times, color=color, marker=marker, label=name)
-        axes.set(xlabel=what, ylabel="training step, ms", xscale="log")
-        axes.set_ylim(bottom=0)
-        axes.set_xticks(values, [f"{value:,}" for value in values])
+            axes.plot(*_unzip(points), color=color, marker=marker, label=name)
+        values = curve["ours"]
+        axes.set(xlabel=what, ylabel="training step, ms")
+        axes.set(xscale="log", yscale="log")
+        axes.set_xticks([*values], [f"{value:,}" for value in values])
+        axes.tick_params(axis="x", labelrotation=45)
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter("{x:,.0f}")
         axes.minorticks_off()
         axes.grid(alpha=0.3)
-        axes.legend()
+    for axes in panels:
+        axes.set_axis_off()
+    figure.axes[0].legend()
     figure.savefig(path, dpi=120)
+
+
+def _unzip(points):
+    return [*points], [*points.values()]
 
 
 COMMANDS = {
