@@ -3,11 +3,13 @@
     python -m benchmarks.text
     python -m benchmarks.text same --texts 200000
 
-reads all texts of the folder that KERAS_SELFATTN_DATA names. The first prints
-microseconds of processor time a review, one core, for the two passes over a
-corpus: counting its words and making ids of them. The ways take turns, each on
-the same reviews and with nothing known at the start. The second compares all
-tokens, ids and counts of texts of all kinds, of which every tenth is damaged.
+The first prints microseconds of processor time a review, one core, for the two
+passes over a corpus: counting its words and making ids of them. The ways take
+turns, each on the same reviews and with nothing known at the start: real ones,
+whose words are new at first, and made ones, which repeat their words as a
+corpus of millions does. The second compares all tokens, ids and counts of texts
+of all kinds, of which every tenth is damaged. Real texts are those of the
+folder that KERAS_SELFATTN_DATA names.
 """
 
 import argparse
@@ -25,6 +27,7 @@ import time
 import numpy as np
 import tensorflow as tf
 
+from benchmarks.corpus_size import made_reviews
 from benchmarks.tables import median_and_range
 from benchmarks.tables import print_table
 from keras_selfattn.data.remembered_ids import RememberedIds
@@ -75,8 +78,8 @@ def counts_by_graph(texts, tokenizer):
     return totals
 
 
-def times(texts, turns):
-    """Print processor time of the two passes, by both ways."""
+def times(name, texts, turns):
+    """The table's rows of processor time of the two passes, by both ways."""
     tokenizer = PennTreebankTokenizer()
     preprocessor = TextPreprocessor(list(count_words(texts)), max_tokens=512)
 
@@ -106,21 +109,17 @@ def times(texts, turns):
     print(file=sys.stderr)
     words = sum(len(text.split()) for text in texts)
     print(
-        f"{len(texts):,} reviews of {words / len(texts):.0f} words, "
+        f"{len(texts):,} {name} reviews of {words / len(texts):.0f} words, "
         f"vocabulary {preprocessor.vocabulary_size():,}"
     )
-    rows = []
     for (task, way), seconds in taken.items():
         ratios = np.divide(taken[task, "the graph"], seconds)
-        rows.append(
-            [
-                task,
-                way,
-                f"{1e6 * statistics.median(seconds) / len(texts):.0f}",
-                median_and_range(ratios),
-            ]
-        )
-    print_table(["pass", "by", "µs a review", "times as fast"], rows)
+        yield [
+            *(name, task, way),
+            f"{1e6 * statistics.median(seconds) / len(texts):.0f}",
+            f"{1e9 * statistics.median(seconds) / words:.0f}",
+            median_and_range(ratios),
+        ]
 
 
 def damaged(texts, rng):
@@ -177,8 +176,19 @@ def main():
     options = parser.parse_args()
     folder = pathlib.Path(os.environ["KERAS_SELFATTN_DATA"])
     if options.what == "times":
-        texts = read_texts(folder / REVIEWS)
-        times([*itertools.islice(texts, options.texts or 8000)], options.turns)
+        count = options.texts or 8000
+        made = made_reviews(5 * count, np.random.default_rng(0))
+        corpora = {
+            "real": [*itertools.islice(read_texts(folder / REVIEWS), count)],
+            "made": [text for text, _ in made],
+        }
+        rows = [
+            row
+            for name, texts in corpora.items()
+            for row in times(name, texts, options.turns)
+        ]
+        header = ["reviews", "pass", "by", "µs a review", "ns a word"]
+        print_table([*header, "times as fast"], rows)
         return
     texts = list(read_texts(folder))
     # Of all files as many as they have.
