@@ -49,20 +49,20 @@ class RememberedIds:
 
     def __call__(self, texts):
         limit = self.preprocessor.max_tokens
-        rows = [self._first + pieces_of(text, limit) for text in texts]
-        counts = [*map(len, rows)]
         with self._lock:
             # What is not known yet gets the next number.
-            pieces = np.fromiter(
-                map(self._numbers.__getitem__, itertools.chain(*rows)),
-                "int64",
-                sum(counts),
-            )
+            number = self._numbers.__getitem__
+            numbers, ends = [], [0]
+            for text in texts:
+                # Looked up at once, while they are in the processor's cache.
+                numbers += map(number, self._first)
+                numbers += map(number, pieces_of(text, limit))
+                ends.append(len(numbers))
+            pieces = np.array(numbers, "int64")
             self._learn()
             starts = self._ends[pieces]
             lengths = self._ends[pieces + 1] - starts
             steps = spans(starts, lengths)
-            ends = np.cumsum([0, *counts])
             lengths = np.diff(offsets_of(lengths)[ends])
             if limit is not None:
                 kept = np.minimum(lengths, limit)
