@@ -448,7 +448,7 @@ def exponent(points):
 
 
 def crossing(points, ours):
-    """From which values on a peer takes less time than ours, in words."""
+    """At which values a peer takes less time than ours, in words."""
     if points is ours:
         return ""
     less = [value for value in points if points[value] < ours[value]]

@@ -159,3 +159,12 @@ def test_times_are_ratios_of_the_same_turn():
     assert taken.times(base) == (2.0, 1.5, 5.0)
     assert speed.times_of(taken, base) == "2.00 (1.50 to 5.00)"
     assert speed.times_of(base, base) == "1"
+
+
+def test_growth_is_the_power_between_the_last_two_values():
+    ours = {2: 10.0, 10: 30.0, 1000: 3.0}
+    assert speed.exponent(ours) == pytest.approx(-0.5)
+    assert speed.crossing(ours, ours) == ""
+    assert speed.crossing({2: 11.0, 10: 31.0, 1000: 4.0}, ours) == "nowhere"
+    peer = {2: 9.0, 10: 31.0, 1000: 2.0}
+    assert speed.crossing(peer, ours) == "at 2, at 1,000"

@@ -31,8 +31,9 @@ def test_a_difference_is_found(reviews, monkeypatch):
 
 
 def test_times_are_told(reviews, capsys):
-    text.times(reviews, turns=1)
-    out = capsys.readouterr().out
-    assert "300 reviews" in out
-    rows = [line for line in out.splitlines() if " | ours | " in line]
-    assert len(rows) == 2
+    rows = list(text.times("made", reviews, turns=1))
+    assert "300 made reviews" in capsys.readouterr().out
+    assert [row[:3] for row in rows if row[2] == "ours"] == [
+        ["made", "words counted", "ours"],
+        ["made", "ids", "ours"],
+    ]
