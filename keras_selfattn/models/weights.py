@@ -4,6 +4,7 @@ import io
 import os
 import warnings
 
+import h5py
 import numpy as np
 from keras import ops
 
@@ -76,9 +77,31 @@ def _load_keras_weights(model, path):
         # Keras warns where it leaves fresh weights in a layer.
         with warnings.catch_warnings():
             warnings.simplefilter("error", UserWarning)
-            model.load_weights(path)
+            # From memory: HDF5 keeps a file open whose reading has failed,
+            # and would read that one again where another takes its place.
+            memory = _Memory(path.read_bytes())
+            _check_numbers(memory)
+            model.load_weights(memory)
     # HDF5 and Keras have all kinds of errors for a damaged file.
     except Exception as error:
         raise ValueError(
             f"{path} does not hold the weights of the model: {one_line(error)}"
         ) from error
+
+
+def _check_numbers(memory):
+    """NumPy would read text as numbers, and drop what is imaginary."""
+
+    def check(name, item):
+        if (
+            isinstance(item, h5py.Dataset)
+            and item.dtype.kind not in "biuf"
+            # NumPy itself has no type for it.
+            and item.attrs.get("dtype") != "bfloat16"
+        ):
+            raise ValueError(
+                f"{name} must hold real numbers. Received: {item.dtype}"
+            )
+
+    with h5py.File(memory, "r") as file:
+        file.visititems(check)
