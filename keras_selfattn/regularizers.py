@@ -1,4 +1,4 @@
-"""The penalties that keep attention heads apart."""
+"""The penalties that keep attention heads, or the parts of a model, apart."""
 
 from typing import Any
 
@@ -135,6 +135,63 @@ class HeadDiversity(keras.regularizers.Regularizer):
 
     def get_config(self) -> dict[str, float]:
         return {"factor": self.factor, "margin": self.margin}
+
+
+@keras.saving.register_keras_serializable(package="keras_selfattn")
+class Ambiguity(keras.regularizers.Regularizer):
+    """Penalty on parts of a model whose logits are right only together.
+
+    For the logits `z_1, ..., z_M` of the `M` parts of a model, whose sum are
+    the model's logits,
+
+    `penalty = factor * (Σ_k lse(M z_k) / M - lse(Σ_k z_k))`
+
+    averaged over the batch, where `lse` is the logarithm of the sum of the
+    exponentials of the classes. It is 0 when all parts give the same logits,
+    and positive otherwise. The cross-entropy of the sum and the penalty with a
+    factor of 1 are the mean of the cross-entropies that the parts would have
+    by themselves, at `M` times their logits: each part learns alone, and the
+    model is their ensemble. With a factor of 0 the parts learn together.
+
+    Args:
+        factor: Float, not negative. The weight of the penalty in the loss.
+            Defaults to `1.0`.
+
+    Call arguments:
+        logits: Tensor of shape `(parts, batch, num_classes)`.
+
+    Raises:
+        ValueError: if `factor` is negative, or if the logits are not of
+            rank 3.
+
+    References:
+        - [Webb et al., 2020](https://arxiv.org/abs/1902.04422), joint and
+            independent training of ensembles
+
+    Example:
+
+    >>> import numpy as np
+    >>> logits = np.array([[[np.log(2.0), 0.0]], [[0.0, 0.0]]])
+    >>> round(float(Ambiguity()(logits)), 5)
+    0.05268
+    """
+
+    def __init__(self, factor: float = 1.0) -> None:
+        self.factor = validate_factor(factor)
+
+    def __call__(self, logits: Any) -> Any:
+        logits = ops.cast(logits, "float32")
+        if len(logits.shape) != 3:
+            raise ValueError(
+                "Ambiguity takes logits of shape (parts, batch, num_classes). "
+                f"Received: a tensor of shape {tuple(logits.shape)}"
+            )
+        alone = ops.logsumexp(logits * logits.shape[0], axis=-1)
+        together = ops.logsumexp(ops.sum(logits, axis=0), axis=-1)
+        return self.factor * _batch_mean(ops.mean(alone, axis=0) - together)
+
+    def get_config(self) -> dict[str, float]:
+        return {"factor": self.factor}
 
 
 def _closeness(heads, margin):

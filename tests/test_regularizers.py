@@ -6,6 +6,7 @@ import pytest
 from keras import ops
 
 from keras_selfattn import regularizers
+from keras_selfattn.regularizers import Ambiguity
 from keras_selfattn.regularizers import HeadDiversity
 from keras_selfattn.regularizers import Orthogonality
 from tests.gradients import value_and_gradients
@@ -151,3 +152,51 @@ def test_configs_survive(regularizer):
     copy = keras.regularizers.deserialize(config)
     assert type(copy) is type(regularizer)
     assert copy.get_config() == regularizer.get_config()
+
+
+def cross_entropies(logits, labels):
+    """Of each row, and their gradient in the logits."""
+    logits = logits - logits.max(axis=-1, keepdims=True)
+    exponentials = np.exp(logits)
+    probabilities = exponentials / exponentials.sum(axis=-1, keepdims=True)
+    rows = np.arange(len(labels))
+    slope = probabilities.copy()
+    slope[rows, labels] -= 1
+    return -np.log(probabilities[rows, labels]), slope
+
+
+@pytest.mark.parametrize("shape", [(2, 5, 3), (3, 4, 2), (1, 2, 4)])
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+def test_with_the_cross_entropy_of_the_sum_each_part_learns_alone(shape, scale):
+    rng = np.random.default_rng(0)
+    parts = scale * rng.normal(size=shape)
+    labels = rng.integers(shape[2], size=shape[1])
+    value, gradient = penalty_and_gradient(Ambiguity(0.5), parts)
+    together, slope = cross_entropies(parts.sum(axis=0), labels)
+    alone = [cross_entropies(len(parts) * part, labels) for part in parts]
+    expected = np.mean([costs for costs, _ in alone], axis=0) - together
+    np.testing.assert_allclose(
+        value, 0.5 * expected.mean(), rtol=1e-4, atol=1e-6
+    )
+    for found, (_, own) in zip(gradient, alone, strict=True):
+        np.testing.assert_allclose(
+            found, 0.5 * (own - slope) / len(labels), rtol=1e-4, atol=1e-6
+        )
+
+
+def test_parts_that_agree_are_not_ambiguous():
+    logits = np.random.default_rng(0).normal(size=(1, 4, 3))
+    agreeing = np.concatenate([logits, logits + 7.0])
+    value, _ = penalty_and_gradient(Ambiguity(), agreeing)
+    np.testing.assert_allclose(value, 0.0, atol=1e-5)
+
+
+def test_ambiguity_of_no_rows_is_none():
+    assert float(Ambiguity()(np.zeros((2, 0, 3), "float32"))) == 0.0
+
+
+def test_ambiguity_takes_logits_of_parts():
+    with pytest.raises(
+        ValueError, match=r"\(parts, batch, num_classes\).*3, 4"
+    ):
+        Ambiguity()(np.zeros((3, 4)))

@@ -27,4 +27,5 @@ from keras_selfattn.layers.stacked_bilstm import StackedBiLSTM as StackedBiLSTM
 from keras_selfattn.layers.structured_self_attention import (
     StructuredSelfAttention as StructuredSelfAttention,
 )
+from keras_selfattn.layers.summed_logits import SummedLogits as SummedLogits
 from keras_selfattn.layers.word_embedding import WordEmbedding as WordEmbedding

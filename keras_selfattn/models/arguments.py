@@ -79,7 +79,7 @@ CONDITIONS = (
         lambda *units: units == (None, None),
     ),
     Condition(
-        {"character_cnn": (True,)},
+        {"character_cnn": (True,), "ambiguity_penalty": (0,)},
         "`ngram_buckets`",
         ("ngram_buckets",),
         lambda buckets: buckets is not None,

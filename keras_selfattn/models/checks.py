@@ -10,6 +10,7 @@ _FACTORS = (
     "parameter_penalty",
     "attention_penalty",
     "embedding_penalty",
+    "ambiguity_penalty",
     "margin",
     "l2",
     "initializer_stddev",

@@ -1,10 +1,10 @@
 """From an embedding to the scores of the classes."""
 
 import keras
-from keras import ops
 
 from keras_selfattn import layers
 from keras_selfattn import validation
+from keras_selfattn.regularizers import Ambiguity
 
 
 class ClassifierHead:
@@ -101,9 +101,16 @@ class ClassifierHead:
             )
         else:
             hidden = self.pruned_hidden(matrix, *pruned)
-        return self.scores(hidden, arguments["dropout"], more_logits)
+        return self.scores(
+            hidden,
+            arguments["dropout"],
+            more_logits,
+            arguments.get("ambiguity_penalty", 0.0),
+        )
 
-    def scores(self, hidden, dropout=0.0, more_logits=None):
+    def scores(
+        self, hidden, dropout=0.0, more_logits=None, ambiguity_penalty=0.0
+    ):
         """The last layer, in float32: probabilities, or logits."""
         if dropout:
             hidden = layers.Dropout(dropout, name="classifier_dropout")(hidden)
@@ -117,8 +124,11 @@ class ClassifierHead:
         )(hidden)
         if alone:
             return outputs
-        # Addition takes the logits of no rows for a bias, which it refuses.
-        outputs = ops.sum(ops.stack([outputs, more_logits]), axis=0)
+        outputs = layers.SummedLogits(
+            Ambiguity(ambiguity_penalty) if ambiguity_penalty else None,
+            dtype="float32",
+            name="summed_logits",
+        )([outputs, more_logits])
         if self.activation is None:
             return outputs
         return keras.layers.Softmax(dtype="float32", name="probabilities")(

@@ -58,6 +58,11 @@ class SentenceClassifier(Classifier):
             raw texts, and training from files, begin with the log-count
             ratios of the training texts; with ids, the layer's `adapt` gives
             them. Defaults to `None`.
+        ambiguity_penalty: Float, the factor of
+            `keras_selfattn.regularizers.Ambiguity` on the logits of the
+            embedding and of the n-grams (with `ngram_buckets`): with 1 each
+            of the two learns by itself, with 0 they learn together. Defaults
+            to `0.0`.
         encoder: `"bilstm"` or `"cnn"`. Defaults to `"bilstm"`.
         units: Integer, or a sequence of one integer a layer: the width of each
             direction of the BiLSTM. For the CNN an integer, its number of
@@ -140,6 +145,7 @@ class SentenceClassifier(Classifier):
         character_vocabulary_size: int | None = None,
         character_cnn: bool = True,
         ngram_buckets: int | None = None,
+        ambiguity_penalty: float = 0.0,
         encoder: str = "bilstm",
         units: int | Sequence[int] = 300,
         kernel_size: int | Sequence[int] = 3,

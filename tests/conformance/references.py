@@ -306,6 +306,23 @@ def gated_encoder(config, weights, inputs, masks):
     return Result([outputs])
 
 
+def ambiguity(*parts):
+    """How much less the logits' sum costs than the parts by themselves."""
+
+    def costs(logits):
+        # Of class 0: what the label is makes no difference.
+        return -np.log([softmax(row)[0] for row in logits])
+
+    alone = [costs(len(parts) * logits) for logits in parts]
+    return (np.mean(alone, axis=0) - costs(sum(parts))).mean()
+
+
+def summed_logits(config, weights, inputs, masks):
+    penalty = config["ambiguity_regularizer"]
+    factor = 0.0 if penalty is None else penalty.factor
+    return Result([sum(inputs)], [], factor * ambiguity(*inputs))
+
+
 def character_cnn(config, weights, inputs, masks):
     (ids,) = inputs
     embeddings, *windows = weights

@@ -6,6 +6,7 @@ import keras
 import numpy as np
 
 from keras_selfattn import layers
+from keras_selfattn.regularizers import Ambiguity
 from keras_selfattn.regularizers import HeadDiversity
 from keras_selfattn.regularizers import Orthogonality
 from tests.conformance import references
@@ -452,6 +453,19 @@ ROWS = [
         takes_mask=False,
         holes=False,
         wrong_shapes=((((3, 5), (3, 5)), r"character ids.*\(3, 5\)"),),
+    ),
+    Row(
+        layers.SummedLogits,
+        {"ambiguity_regularizer": Ambiguity(0.7)},
+        ((3, 4), (3, 4)),
+        references.summed_logits,
+        {},
+        penalties=("ambiguity_regularizer",),
+        takes_mask=False,
+        wrong_shapes=(
+            (((3, 4),), r"pair.*deep, wide.*\(3, 4\)"),
+            (((3, 4), (3, 5)), r"classes.*\(3, 4\) \(deep\).*\(wide\)"),
+        ),
     ),
     Row(
         layers.BothSides,

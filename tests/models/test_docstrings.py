@@ -50,7 +50,7 @@ def test_a_pair_tells_what_differs():
     found = dict(re.findall(r"`(\w+)=([^`]+)`", told["kwargs"]))
     assert found == differing
     own = {"interaction", "interaction_units"}
-    of_texts = {"ngram_buckets", "character_cnn"}
+    of_texts = {"ngram_buckets", "ambiguity_penalty", "character_cnn"}
     assert defaults(models.SentencePairClassifier).keys() == (
         shared.keys() - of_texts | own
     )

@@ -146,6 +146,11 @@ def test_characters_may_be_for_ngrams_alone():
             "without `character_vocabulary_size`",
         ),
         ({"character_cnn": 1.5, "ngram_buckets": 9}, "character_cnn=1.5"),
+        ({"ambiguity_penalty": 0.5}, "changes nothing.*ngram_buckets=None"),
+        (
+            {"ambiguity_penalty": -1, "ngram_buckets": 9},
+            "0 or more.*ambiguity_penalty=-1",
+        ),
     ],
 )
 def test_wrong_arguments(arguments, message):

@@ -30,6 +30,7 @@ NOT_OF_A_PAPER = {
     "num_classes",
     "lstm_implementation",
     "ngram_buckets",
+    "ambiguity_penalty",
     "character_cnn",
     "kwargs",
 }

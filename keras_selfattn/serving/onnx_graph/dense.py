@@ -99,6 +99,10 @@ def _gated(graph, layer, inputs):
     )
 
 
+def _summed(graph, layer, inputs):
+    return graph.op("Add", *inputs)
+
+
 def _concatenate(graph, operation, inputs):
     return graph.op("Concat", *inputs, axis=operation.axis)
 
@@ -143,4 +147,5 @@ RULES: dict = {
     layers.Dropout: _nothing,
     layers.GatedEncoder: _gated,
     layers.PrunedDense: _pruned,
+    layers.SummedLogits: _summed,
 }

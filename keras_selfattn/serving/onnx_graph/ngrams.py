@@ -6,7 +6,6 @@ from keras_selfattn import layers
 from keras_selfattn.layers.ngram_logits import MULTIPLIER
 from keras_selfattn.serving.onnx_graph.graph import FLOAT
 from keras_selfattn.serving.onnx_graph.graph import INTEGER
-from keras_selfattn.serving.onnx_graph.graph import NoRule
 from keras_selfattn.serving.onnx_graph.graph import Tensor
 
 _END = 2**31 - 1
@@ -89,24 +88,4 @@ def _with_ends(graph, words, ids):
     return graph.op("Where", graph.op("Equal", ids, zero), beside, ids)
 
 
-def _stack(graph, operation, inputs):
-    if not all(isinstance(each, Tensor) for each in inputs):
-        raise NoRule("Stack of a constant has no rule")
-    axis = [operation.axis]
-    parts = [graph.op("Unsqueeze", each, axis) for each in inputs]
-    return graph.op("Concat", *parts, axis=operation.axis)
-
-
-def _sum(graph, operation, inputs):
-    axes = operation.axis
-    if axes is None:
-        raise NoRule("Sum over all axes has no rule")
-    axes = list(axes) if isinstance(axes, (tuple, list)) else [axes]
-    return graph.op("ReduceSum", inputs, axes, keepdims=int(operation.keepdims))
-
-
-RULES: dict = {
-    layers.NGramLogits: _ngrams,
-    "Stack": _stack,
-    "Sum": _sum,
-}
+RULES: dict = {layers.NGramLogits: _ngrams}

@@ -119,7 +119,7 @@ def pooled(config, weights, states, mask):
 
 
 def classified(config, weights, matrix, drop, more_logits=0.0):
-    """The outputs for embeddings `(B, r, D)`, and the L2 penalty."""
+    """The outputs for embeddings `(B, r, D)`, and the penalties."""
     rows, columns = config["row_units"], config["column_units"]
     flat = matrix.reshape(len(matrix), -1)
     kernels = []
@@ -146,7 +146,13 @@ def classified(config, weights, matrix, drop, more_logits=0.0):
     hidden = drop(config["dropout"])(hidden)
     outputs, kernel = last_layer(config, weights, hidden, more_logits)
     kernels.append(kernel)
-    return outputs, config["l2"] * sum((each**2).sum() for each in kernels)
+    penalty = config["l2"] * sum((each**2).sum() for each in kernels)
+    if config.get("ambiguity_penalty"):
+        logits, _ = last_layer({"activation": None}, weights, hidden)
+        penalty += config["ambiguity_penalty"] * references.ambiguity(
+            logits, more_logits
+        )
+    return outputs, penalty
 
 
 def last_layer(config, weights, hidden, more_logits=0.0):
@@ -176,8 +182,8 @@ def sentence_classifier(config, weights, batch, drop=nothing):
             ids,
             None,
         ).outputs
-    outputs, l2 = classified(config, weights, matrix, drop, logits)
-    return Answer(outputs, [scores], [matrix], penalty + l2)
+    outputs, more = classified(config, weights, matrix, drop, logits)
+    return Answer(outputs, [scores], [matrix], penalty + more)
 
 
 POOLINGS = {

@@ -169,9 +169,17 @@ FIXED = {
     },
 }
 TUNED = {"trainable_embeddings": True, "embeddings_initializer": "uniform"}
-NO_NGRAMS = {"ngram_buckets": None, "character_cnn": True}
+NO_NGRAMS = {
+    "ngram_buckets": None,
+    "ambiguity_penalty": 0.0,
+    "character_cnn": True,
+}
 NGRAMS = {"ngram_buckets": 17}
-NGRAMS_OF_CHARACTERS = {"ngram_buckets": 17, "character_cnn": False}
+NGRAMS_OF_CHARACTERS = {
+    "ngram_buckets": 17,
+    "ambiguity_penalty": 0.7,
+    "character_cnn": False,
+}
 WORDS = {"character_vocabulary_size": None}
 WORDS_AND_CHARACTERS = {"character_vocabulary_size": CHARACTERS}
 

@@ -31,6 +31,7 @@ SWITCHES = (
     "parameter_penalty",
     "attention_penalty",
     "embedding_penalty",
+    "ambiguity_penalty",
     "row_units",
     "column_units",
     "dropout",
