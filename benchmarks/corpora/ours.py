@@ -60,12 +60,17 @@ OURS["structured_vectors"] = (
     True,
 )
 OURS["wide"] = (1, {}, {}, False)
-OURS["wide_vectors"] = (
-    1,
-    {"trainable_embeddings": False, "character_cnn": None},
-    {"induce_vectors": True},
-    True,
-)
+_WITH_VECTORS = zoo.get_recipe("own_texts_vectors")
+for _name, _changes in (
+    ("wide_vectors", {"ambiguity_penalty": None}),
+    ("wide_alone_vectors", {}),
+):
+    OURS[_name] = (
+        1,
+        {"character_cnn": None, **_WITH_VECTORS.model, **_changes},
+        _WITH_VECTORS.training,
+        True,
+    )
 OURS["decomposable"] = (2, {}, {}, False)
 # By name the number of sides, the shipped model whose weights are the first
 # ones, and the corpus it has learned.
@@ -87,6 +92,7 @@ LABELS = {
         "BiLSTM, structured self-attention, characters, fixed word2vec "
         "vectors, n-grams"
     ),
+    "wide_alone_vectors": "the same, each part learning by itself",
     "decomposable": "decomposable attention",
     "from_snli": "`--from snli_decomposable`",
     "from_reviews": "`--from reviews_structured`",

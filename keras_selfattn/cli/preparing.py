@@ -41,7 +41,7 @@ def prepare(options):
     dev = corpora.open_split(
         options.dev or files[0], options, options.dev_split, "dev"
     )
-    recipe = recipe or training.default_recipe(texts[0])
+    recipe = recipe or training.default_recipe(texts[0], options.vectors)
     model_overrides, training_overrides = overrides(options)
     start_keras()
     from keras_selfattn.training import prepare_shards

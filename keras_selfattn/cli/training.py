@@ -108,8 +108,8 @@ def add_recipe(parser):
     chosen = parser.add_mutually_exclusive_group()
     chosen.add_argument(
         "--preset",
-        help="one that `presets` lists (default: settings for one's own texts "
-        "or pairs, with few of them or many)",
+        help="one that `presets` lists (default: settings for one's own "
+        "texts, without --vectors or with them, or pairs, few or many)",
     )
     chosen.add_argument(
         "--recipe", help="a preset with all settings, of the model zoo"
@@ -186,8 +186,8 @@ def _train(options, recipe, writes=True):
     if options.start is not None:
         recipe = zoo.Recipe(None)
     elif prepared:
-        recipe = recipe or _own_recipe(is_pair)
-    recipe = recipe or default_recipe(corpus)
+        recipe = recipe or _own_recipe(is_pair, options.vectors)
+    recipe = recipe or default_recipe(corpus, options.vectors)
     model_overrides, training_overrides = overrides(options)
     was_finished = (
         writes and options.resume and finished_history(options.output)
@@ -278,14 +278,16 @@ def asked_recipe(options):
     return zoo.Recipe(options.preset)
 
 
-def default_recipe(corpus):
+def default_recipe(corpus, vectors):
     """The recipe for one's own texts, or pairs of them."""
     text, _ = next(iter(corpus), ("", None))
-    return _own_recipe(len(sides.sentences(text)) == 2)
+    return _own_recipe(len(sides.sentences(text)) == 2, vectors)
 
 
-def _own_recipe(is_pair):
-    return zoo.get_recipe("own_pairs" if is_pair else "own_texts")
+def _own_recipe(is_pair, vectors):
+    if is_pair:
+        return zoo.get_recipe("own_pairs")
+    return zoo.get_recipe("own_texts_vectors" if vectors else "own_texts")
 
 
 def _open_corpora(options, seed):

@@ -58,6 +58,31 @@ def test_settings_of_its_own_without_a_preset(data, run, tmp_path):
     assert settings["model"]["trainable_embeddings"] is True
 
 
+def test_settings_of_its_own_with_word_vectors(data, tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("the 0.1 0.2 0.3\nfood 0.4 0.5 0.6\n")
+    given = [f"--vectors={path}", "--set=embedding_dim=3"]
+    output = tmp_path / "run"
+    assert main(train_arguments(data, output, *given)) == 0
+    settings = json.loads((output / "settings.json").read_text())
+    recipe = zoo.get_recipe("own_texts_vectors")
+    assert settings["preset"] == recipe.preset
+    for name in ("ambiguity_penalty", "trainable_embeddings"):
+        assert settings["model"][name] == recipe.model[name]
+    assert settings["training"]["induce_vectors"] is True
+
+    # Prepared with them, and then trained.
+    columns = ["--text=review", "--label=stars", *given]
+    files = [str(data / "train.jsonl"), f"--dev={data / 'dev.jsonl'}"]
+    folder = tmp_path / "prepared"
+    assert main(["prepare", *files, f"--output={folder}", *columns]) == 0
+    again = tmp_path / "again"
+    arguments = ["train", str(folder), f"--output={again}", *SMALL, *given]
+    assert main(arguments) == 0
+    settings = json.loads((again / "settings.json").read_text())
+    assert settings["model"]["ambiguity_penalty"] == 1.0
+
+
 def test_csv_and_gz(data, tmp_path):
     path = tmp_path / "train.csv.gz"
     with gzip.open(path, "wt", newline="") as file:

@@ -12,6 +12,7 @@ from keras_selfattn.data.generated_pairs import generate_pairs
 def test_the_recipes_there_are():
     assert zoo.list_recipes() == [
         "own_texts",
+        "own_texts_vectors",
         "own_pairs",
         "snli_decomposable",
         "snli_structured",
