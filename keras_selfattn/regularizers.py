@@ -152,6 +152,7 @@ class Ambiguity(keras.regularizers.Regularizer):
     factor of 1 are the mean of the cross-entropies that the parts would have
     by themselves, at `M` times their logits: each part learns alone, and the
     model is their ensemble. With a factor of 0 the parts learn together.
+    Weights of samples and of classes count in the cross-entropy alone.
 
     Args:
         factor: Float, not negative. The weight of the penalty in the loss.
