@@ -14,6 +14,7 @@ ROOT = pathlib.Path(__file__).parent.parent
 FILES = {
     "CHANGELOG.md": "changelog.md",
     "benchmarks/results.md": "results.md",
+    "benchmarks/learning_curves.png": "learning_curves.png",
     "benchmarks/scaling.png": "scaling.png",
     **{
         path.relative_to(ROOT).as_posix(): f"results/{path.name}"

@@ -92,7 +92,10 @@ LABELS = {
         "BiLSTM, structured self-attention, characters, fixed word2vec "
         "vectors, n-grams"
     ),
-    "wide_alone_vectors": "the same, each part learning by itself",
+    "wide_alone_vectors": (
+        "BiLSTM, structured self-attention, characters, fixed word2vec "
+        "vectors, n-grams, each part by itself"
+    ),
     "decomposable": "decomposable attention",
     "from_snli": "`--from snli_decomposable`",
     "from_reviews": "`--from reviews_structured`",

@@ -171,11 +171,13 @@ def _draw(points, systems, corpora, what, path):
     for axes in figure.axes:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
             handles.setdefault(name, handle)
+    # As many side by side as there is room for, off the label below.
+    inches = 0.6 + 0.062 * max(map(len, handles))
     figure.legend(
         handles.values(),
         handles,
-        loc="outside lower center",
-        ncols=min(3, across),
+        loc="outside upper center",
+        ncols=max(1, int(figure.get_figwidth() / inches)),
         fontsize="small",
     )
     path.parent.mkdir(parents=True, exist_ok=True)
