@@ -1,5 +1,7 @@
 """The file of a model's weights: read anew each time, and numbers only."""
 
+import re
+
 import h5py
 import keras
 import numpy as np
@@ -40,8 +42,8 @@ def test_what_is_no_number_is_refused(tmp_path, dtype):
         kernel = file["layers/dense/vars/0"][()]
         del file["layers/dense/vars/0"]
         file["layers/dense/vars/0"] = kernel.astype(dtype)
-    error = f"{path} .*layers/dense/vars/0 must hold real numbers.*{dtype}"
-    with pytest.raises(ValueError, match=error.replace("S8", r"\|S8")):
+    error = f"layers/dense/vars/0 must hold real numbers.*{dtype}"
+    with pytest.raises(ValueError, match=f"{re.escape(str(path))} .*{error}"):
         load_weights(model, tmp_path)
 
 
