@@ -14,8 +14,10 @@ ROOT = pathlib.Path(__file__).parent.parent
 FILES = {
     "CHANGELOG.md": "changelog.md",
     "benchmarks/results.md": "results.md",
-    "benchmarks/learning_curves.png": "learning_curves.png",
-    "benchmarks/scaling.png": "scaling.png",
+    **{
+        path.relative_to(ROOT).as_posix(): path.name
+        for path in (ROOT / "benchmarks").glob("*.png")
+    },
     **{
         path.relative_to(ROOT).as_posix(): f"results/{path.name}"
         for path in (ROOT / "benchmarks" / "results").iterdir()

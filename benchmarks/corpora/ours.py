@@ -13,7 +13,12 @@ from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn import zoo
 
-RECIPES = {1: "own_texts", 2: "own_pairs"}
+# By the number of sides, and whether there are pretrained vectors.
+RECIPES = {
+    (1, False): "own_texts",
+    (1, True): "own_texts_vectors",
+    (2, False): "own_pairs",
+}
 # The recipe's n-grams, which the models that differ in their pooling or encoder
 # are without.
 _NO_NGRAMS = dict.fromkeys(
@@ -51,26 +56,13 @@ OURS = {
 }
 OURS["structured_vectors"] = (
     1,
-    {
-        **_NO_NGRAMS,
-        "trainable_embeddings": False,
-        "character_vocabulary_size": 100,
-    },
-    {"induce_vectors": True},
+    {"ngram_buckets": None, "ambiguity_penalty": None},
+    {},
     True,
 )
 OURS["wide"] = (1, {}, {}, False)
-_WITH_VECTORS = zoo.get_recipe("own_texts_vectors")
-for _name, _changes in (
-    ("wide_vectors", {"ambiguity_penalty": None}),
-    ("wide_alone_vectors", {}),
-):
-    OURS[_name] = (
-        1,
-        {"character_cnn": None, **_WITH_VECTORS.model, **_changes},
-        _WITH_VECTORS.training,
-        True,
-    )
+OURS["wide_vectors"] = (1, {"ambiguity_penalty": None}, {}, True)
+OURS["wide_alone_vectors"] = (1, {}, {}, True)
 OURS["decomposable"] = (2, {}, {}, False)
 # By name the number of sides, the shipped model whose weights are the first
 # ones, and the corpus it has learned.
@@ -136,7 +128,7 @@ def settings(name):
     if name not in OURS:
         return {"preset": name, "model": {}, "training": {}, "vectors": False}
     sides, model, values, vectors = OURS[name]
-    recipe = zoo.get_recipe(RECIPES[sides])
+    recipe = zoo.get_recipe(RECIPES[sides, vectors])
     return {
         "preset": recipe.preset,
         "model": _without_none({**recipe.model, **model}),
@@ -147,7 +139,7 @@ def settings(name):
 
 def search_settings(sides, minutes):
     """All that a search depends on: values that are lists are searched."""
-    recipe = zoo.get_recipe(RECIPES[sides])
+    recipe = zoo.get_recipe(RECIPES[sides, False])
     return {
         "preset": recipe.preset,
         "arguments": {**recipe.model, **recipe.training, **SEARCHED[sides]},
