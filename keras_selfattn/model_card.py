@@ -18,6 +18,7 @@ import tensorflow as tf
 from keras_selfattn import models
 from keras_selfattn.controls import clean
 from keras_selfattn.controls import one_line
+from keras_selfattn.data.joined_vectors import vector_names
 from keras_selfattn.files import write_text
 from keras_selfattn.zoo.folders import CARD_FILE
 from keras_selfattn.zoo.folders import MODEL_FOLDER
@@ -111,7 +112,10 @@ def model_card(
     """
     record = dict(getattr(model, "training_record", None) or {})
     if record.get("vectors"):
-        record["vectors"] = pathlib.Path(record["vectors"]).name
+        names = vector_names(record["vectors"])
+        record["vectors"] = (
+            names if isinstance(names, str) else ", ".join(names)
+        )
     preset = models.get_preset(record["preset"]) if {*record} >= _RUN else None
     blocks = [
         *_head(model, record, preset),

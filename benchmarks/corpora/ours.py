@@ -5,6 +5,7 @@ import tempfile
 
 import numpy as np
 
+from benchmarks.corpora.texts import GLOVE
 from benchmarks.corpora.texts import VECTORS
 from benchmarks.corpora.texts import data_path
 from benchmarks.opponents.opponent import Watch
@@ -43,13 +44,13 @@ _TITLES = {
     "cnn": "CNN",
 }
 # By name the number of sides, the changes of the recipe's model and training
-# (`None` drops a value), and whether there are pretrained vectors.
+# (`None` drops a value), and the files of pretrained vectors.
 OURS = {
     f"{pooling}_{encoder}": (
         1,
         {"pooling": pooling, **_NO_NGRAMS, **of_pooling, **of_encoder},
         {},
-        False,
+        (),
     )
     for pooling, of_pooling in _POOLINGS.items()
     for encoder, of_encoder in _ENCODERS.items()
@@ -58,12 +59,13 @@ OURS["structured_vectors"] = (
     1,
     {"ngram_buckets": None, "ambiguity_penalty": None},
     {},
-    True,
+    (VECTORS,),
 )
-OURS["wide"] = (1, {}, {}, False)
-OURS["wide_vectors"] = (1, {"ambiguity_penalty": None}, {}, True)
-OURS["wide_alone_vectors"] = (1, {}, {}, True)
-OURS["decomposable"] = (2, {}, {}, False)
+OURS["wide"] = (1, {}, {}, ())
+OURS["wide_vectors"] = (1, {"ambiguity_penalty": None}, {}, (VECTORS,))
+OURS["wide_alone_vectors"] = (1, {}, {}, (VECTORS,))
+OURS["wide_alone_two_vectors"] = (1, {}, {}, (VECTORS, GLOVE))
+OURS["decomposable"] = (2, {}, {}, ())
 # By name the number of sides, the shipped model whose weights are the first
 # ones, and the corpus it has learned.
 STARTS = {
@@ -87,6 +89,10 @@ LABELS = {
     "wide_alone_vectors": (
         "BiLSTM, structured self-attention, characters, fixed word2vec "
         "vectors, n-grams, each part by itself"
+    ),
+    "wide_alone_two_vectors": (
+        "BiLSTM, structured self-attention, characters, fixed word2vec and "
+        "GloVe vectors, n-grams, each part by itself"
     ),
     "decomposable": "decomposable attention",
     "from_snli": "`--from snli_decomposable`",
@@ -124,16 +130,16 @@ def has_learned(name, corpus):
 def settings(name):
     """All that a run of `OURS`, of `STARTS` or of a preset depends on."""
     if name in STARTS:
-        return {"start": STARTS[name][1], "vectors": False}
+        return {"start": STARTS[name][1], "vectors": []}
     if name not in OURS:
-        return {"preset": name, "model": {}, "training": {}, "vectors": False}
+        return {"preset": name, "model": {}, "training": {}, "vectors": []}
     sides, model, values, vectors = OURS[name]
-    recipe = zoo.get_recipe(RECIPES[sides, vectors])
+    recipe = zoo.get_recipe(RECIPES[sides, bool(vectors)])
     return {
         "preset": recipe.preset,
         "model": _without_none({**recipe.model, **model}),
         "training": _without_none({**recipe.training, **values}),
-        "vectors": vectors,
+        "vectors": list(vectors),
     }
 
 
@@ -160,7 +166,7 @@ def train(values, train_rows, dev_rows, seed):
             train_rows,
             dev_rows,
             pathlib.Path(folder) / "run",
-            vectors=data_path(VECTORS) if values["vectors"] else None,
+            vectors=[data_path(file) for file in values["vectors"]] or None,
             seed=seed,
             model_overrides=values.get("model"),
             training_overrides=values.get("training"),

@@ -83,6 +83,7 @@ CORPORA = {
     ),
 }
 VECTORS = "vectors/word2vec_googlenews_8000x300.txt.gz"
+GLOVE = "vectors/glove.6B.50d_top9163.txt.gz"
 
 
 def data_path(name):

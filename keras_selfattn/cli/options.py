@@ -50,7 +50,13 @@ def add_debug(parser, default):
 
 
 def add_training(parser):
-    parser.add_argument("--vectors", help="word vectors in text format")
+    parser.add_argument(
+        "--vectors",
+        metavar="FILE",
+        action="append",
+        help="word vectors in text format; given more than once, a word has "
+        "those of all files, one after the other",
+    )
     for value in _OPTIONS:
         parser.add_argument(
             f"--{value.name.replace('_', '-')}",
@@ -75,10 +81,10 @@ def overrides(options):
     Raises:
         ValueError: if one can't be set, or a training value is not as
             expected.
-        OSError: if the file of word vectors can't be found.
+        OSError: if a file of word vectors can't be found.
     """
-    if options.vectors is not None:
-        os.stat(options.vectors)
+    for path in options.vectors or ():
+        os.stat(path)
     model = {}
     training = {
         value.name: getattr(options, value.name)

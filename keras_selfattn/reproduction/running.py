@@ -21,6 +21,7 @@ from keras_selfattn.checksums import check_checksums
 from keras_selfattn.checksums import write_checksums
 from keras_selfattn.controls import one_line
 from keras_selfattn.data.fingerprint import fingerprint
+from keras_selfattn.data.joined_vectors import vector_files
 from keras_selfattn.files import read_json
 from keras_selfattn.files import write_text
 from keras_selfattn.locks import folder_held
@@ -59,7 +60,7 @@ def reproduce(
     folder: str | os.PathLike,
     rows: Sequence[str] | None = None,
     seeds: int = 1,
-    vectors: str | os.PathLike | None = None,
+    vectors: str | os.PathLike | Sequence[str | os.PathLike] | None = None,
     model_overrides: Mapping | None = None,
     training_overrides: Mapping | None = None,
     verbose: str | int = "auto",
@@ -127,7 +128,7 @@ def reproduce(
         "paper": paper,
         "name": name,
         "corpus": corpus,
-        "vectors": None if vectors is None else str(vectors),
+        "vectors": vector_files(vectors),
         "model": model_overrides,
         "training": training_overrides or {},
         "data": {split: fingerprint(texts) for split, texts in splits.items()},

@@ -10,6 +10,7 @@ import pathlib
 import zlib
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 
 import keras
 import numpy as np
@@ -18,8 +19,8 @@ from keras_selfattn import sides
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.data.corpora import expect
 from keras_selfattn.data.induced_vectors import induce_word_vectors
+from keras_selfattn.data.joined_vectors import load_joined_vectors
 from keras_selfattn.data.shards import ShardedDataset
-from keras_selfattn.data.word_vectors import load_word_vectors
 from keras_selfattn.models import get_preset
 from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.text import TextPreprocessor
@@ -81,7 +82,7 @@ def prepare(
     dev_texts: Iterable,
     training: Mapping,
     overrides: Mapping,
-    vectors: str | os.PathLike | None = None,
+    vectors: str | os.PathLike | Sequence[str | os.PathLike] | None = None,
     folder: pathlib.Path | None = None,
     start: keras.Model | None = None,
 ) -> PreparedTexts:
@@ -96,7 +97,8 @@ def prepare(
         training: Dictionary of training values.
         overrides: Dictionary of model arguments that take the place of the
             preset's.
-        vectors: Path of a file of word vectors in text format, or `None`.
+        vectors: Path of a file of word vectors in text format, a list of
+            paths, whose vectors are joined, or `None`.
         folder: `pathlib.Path` of a folder for the ids; with `None` they stay
             in memory.
         start: A trained classifier whose words come first, or `None`.
@@ -142,7 +144,7 @@ def model_sizes(
     preprocessor: TextPreprocessor,
     found: tuple | None,
     overrides: Mapping,
-    vectors: str | os.PathLike | None,
+    vectors: str | os.PathLike | Sequence[str | os.PathLike] | None,
 ) -> dict[str, int]:
     """The model's arguments that follow from words and vectors.
 
@@ -150,7 +152,7 @@ def model_sizes(
         preprocessor: The `TextPreprocessor`.
         found: The pair of `make_preprocessor`, or `None`.
         overrides: Dictionary of the model's arguments that are asked for.
-        vectors: Path of the file of the word vectors.
+        vectors: Path of the file of the word vectors, or a list of paths.
     """
     sizes = {"vocabulary_size": preprocessor.vocabulary_size()}
     characters = preprocessor.character_vocabulary_size()
@@ -170,7 +172,7 @@ def model_sizes(
 def make_preprocessor(
     texts: Iterable,
     training: Mapping,
-    vectors: str | os.PathLike | None,
+    vectors: str | os.PathLike | Sequence[str | os.PathLike] | None,
     model: Mapping,
 ) -> tuple[TextPreprocessor, tuple | None]:
     """The tokenizer with the vocabulary of the training texts.
@@ -195,7 +197,7 @@ def make_preprocessor(
 def preprocessor_of(
     counts: Mapping[str, int],
     training: Mapping,
-    vectors: str | os.PathLike | None,
+    vectors: str | os.PathLike | Sequence[str | os.PathLike] | None,
     model: Mapping,
 ) -> tuple[TextPreprocessor, tuple | None]:
     """What `make_preprocessor` gives, of the words of the texts.
@@ -204,7 +206,8 @@ def preprocessor_of(
         counts: Dictionary of counts by word, as of
             `keras_selfattn.text.count_words`.
         training: Dictionary of training values.
-        vectors: Path of a file of word vectors in text format, or `None`.
+        vectors: Path of a file of word vectors in text format, a list of
+            paths, whose vectors are joined, or `None`.
         model: Dictionary of the model's arguments.
     """
     training = {**DEFAULTS, **training}
@@ -223,7 +226,7 @@ def preprocessor_of(
         words = _frequent(counts, min_count)
     else:
         words = list(counts)
-        matrix, has_vector = load_word_vectors(vectors, words)
+        matrix, has_vector = load_joined_vectors(vectors, words)
         kept = has_vector.copy()
         if min_count is not None:
             occurs = np.fromiter(counts.values(), "int64", len(words))

@@ -4,11 +4,13 @@ import json
 import os
 import pathlib
 from collections.abc import Mapping
+from collections.abc import Sequence
 
 import numpy as np
 
 from keras_selfattn.backends import compiled
 from keras_selfattn.checksums import check_checksums
+from keras_selfattn.data.joined_vectors import vector_names
 from keras_selfattn.data.shards import ShardedDataset
 from keras_selfattn.data.shards import load_shard
 from keras_selfattn.evaluation import Evaluation
@@ -71,7 +73,7 @@ class PreparedFolder:
         preset: str,
         training: Mapping,
         overrides: Mapping,
-        vectors: str | os.PathLike | None = None,
+        vectors: str | os.PathLike | Sequence[str | os.PathLike] | None = None,
     ) -> PreparedTexts:
         """The `PreparedTexts`, for a preset's model that takes these ids.
 
@@ -165,6 +167,6 @@ def text_settings(training, model, vectors):
     training = {**DEFAULTS, **training}
     values = {name: training[name] for name in _NAMES}
     values["character_vocabulary_size"] = model.get("character_vocabulary_size")
-    # The file may lie elsewhere when it is no longer needed.
-    values["vectors"] = None if vectors is None else pathlib.Path(vectors).name
+    # The files may lie elsewhere when they are no longer needed.
+    values["vectors"] = vector_names(vectors)
     return values

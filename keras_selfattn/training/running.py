@@ -12,6 +12,7 @@ from typing import Any
 import keras
 
 from keras_selfattn import models
+from keras_selfattn.data.joined_vectors import vector_files
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models import arguments
 from keras_selfattn.models.classifier import Classifier
@@ -36,7 +37,7 @@ def train(
     train_texts: Any,
     dev_texts: Any,
     folder: str | os.PathLike,
-    vectors: str | os.PathLike | None = None,
+    vectors: str | os.PathLike | Sequence[str | os.PathLike] | None = None,
     seed: int = 0,
     resume: bool = False,
     model_overrides: Mapping | None = None,
@@ -71,7 +72,8 @@ def train(
         dev_texts: The same, the texts that choose the best epoch; `None` with
             a `PreparedFolder`.
         folder: Path of the folder of the run.
-        vectors: Path of a file of word vectors in text format, or `None`.
+        vectors: Path of a file of word vectors in text format, a list of
+            paths, whose vectors are joined, or `None`.
         seed: Integer, the seed of weights, dropout and order.
         resume: Boolean, whether to go on with the run that is in `folder`.
         model_overrides: Dictionary of model arguments that take the place of
@@ -137,7 +139,7 @@ def train(
     settings = {
         "preset": preset,
         "seed": seed,
-        "vectors": None if vectors is None else str(vectors),
+        "vectors": vector_files(vectors),
         "model": {**values.model, **model_overrides},
         "training": training,
         **({} if origin is None else origin.settings),

@@ -62,7 +62,7 @@ def prepare_shards(
     train_texts: Sequence[Iterable],
     dev_texts: Iterable,
     folder: str | os.PathLike,
-    vectors: str | os.PathLike | None = None,
+    vectors: str | os.PathLike | Sequence[str | os.PathLike] | None = None,
     resume: bool = False,
     model_overrides: Mapping | None = None,
     training_overrides: Mapping | None = None,

@@ -8,6 +8,7 @@ import os
 import pathlib
 import sys
 from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import keras_tuner
@@ -16,6 +17,7 @@ from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn import validation
 from keras_selfattn.checksums import CHECKSUMS_FILE
+from keras_selfattn.data.joined_vectors import vector_files
 from keras_selfattn.files import disk_named
 from keras_selfattn.first_use import import_extra
 from keras_selfattn.locks import folder_held
@@ -47,7 +49,7 @@ def search(
     trials: int | None = None,
     minutes: float | None = None,
     epochs: int | None = None,
-    vectors: str | os.PathLike | None = None,
+    vectors: str | os.PathLike | Sequence[str | os.PathLike] | None = None,
     seed: int = 0,
     arguments: dict | None = None,
     papers_space: bool = True,
@@ -75,7 +77,8 @@ def search(
         minutes: Number, how long to search at most, or `None`.
         epochs: Integer, the epochs of a trial at most. Defaults to the
             preset's.
-        vectors: Path of a file of word vectors in text format, or `None`.
+        vectors: Path of a file of word vectors in text format, a list of
+            paths, whose vectors are joined, or `None`.
         seed: Integer, the seed of the search and of each trial.
         arguments: Dictionary of arguments of the model and of training
             values. A list is searched; anything else is fixed, a tuple too.
@@ -112,7 +115,7 @@ def search(
         "preset": preset,
         "tuner": tuner,
         "seed": seed,
-        "vectors": None if vectors is None else str(vectors),
+        "vectors": vector_files(vectors),
         "epochs": epochs,
         "arguments": arguments,
         "papers_space": papers_space,

@@ -11,6 +11,7 @@ import pytest
 from keras_selfattn import zoo
 from keras_selfattn.cli import main
 from keras_selfattn.data.generated import generate_reviews
+from keras_selfattn.data.joined_vectors import load_joined_vectors
 from keras_selfattn.models import from_preset
 from tests.cli.commands import SMALL
 from tests.cli.commands import fails
@@ -161,6 +162,32 @@ def test_an_output_that_exists(run, data, capsys):
 @pytest.mark.skipif(os.name == "nt", reason="no /proc to be read-only")
 def test_an_output_that_cannot_be_written(data, capsys):
     fails(capsys, train_arguments(data, "/proc/run"), "/proc/run")
+
+
+def test_vectors_of_two_files(data, tmp_path, capsys):
+    paths = [tmp_path / name for name in ("one.txt", "two.txt")]
+    paths[0].write_text("the 0.1 0.2 0.3\nfood 0.4 0.5 0.6\n")
+    paths[1].write_text("food 1 2\nwas 2 1\n")
+    given = [f"--vectors={path}" for path in paths]
+    given.append("--set=embedding_dim=5")
+    output = tmp_path / "run"
+    assert main(train_arguments(data, output, *given)) == 0
+    settings = json.loads((output / "settings.json").read_text())
+    assert settings["vectors"] == list(map(str, paths))
+    assert "Word vectors: `one.txt, two.txt`." in (
+        output / "model" / "README.md"
+    ).read_text(encoding="utf-8")
+    model = from_preset(output)
+    words = model.preprocessor.get_vocabulary()
+    rows = [words.index(word) for word in ("food", "the", "was")]
+    table = model.get_layer("word_vectors").get_weights()[0][rows]
+    found, _ = load_joined_vectors(paths, ["food", "the", "was"])
+    np.testing.assert_array_equal(table, found)
+
+    missing = [*given, f"--vectors={tmp_path}/three.txt"]
+    arguments = train_arguments(data, tmp_path / "no", *missing)
+    fails(capsys, arguments, "three.txt")
+    assert not (tmp_path / "no").exists()
 
 
 def test_bad_vectors(data, tmp_path, capsys):

@@ -173,6 +173,8 @@ def test_vectors(paths, tmp_path):
     prepare(tmp_path / "ids", paths, vectors=vectors)
     with pytest.raises(ValueError, match="prepared with other .*: vectors"):
         train(tmp_path / "ids", tmp_path / "run")
+    with pytest.raises(ValueError, match="prepared with other .*: vectors"):
+        train(tmp_path / "ids", tmp_path / "run", vectors=[vectors] * 2)
     small = {k: v for k, v in SMALL.items() if k != "embedding_dim"}
     model = training.train(
         "lin2017_yelp",
