@@ -112,10 +112,9 @@ def model_card(
     """
     record = dict(getattr(model, "training_record", None) or {})
     if record.get("vectors"):
-        names = vector_names(record["vectors"])
-        record["vectors"] = (
-            names if isinstance(names, str) else ", ".join(names)
-        )
+        names = vector_names(record["vectors"]) or []
+        names = [names] if isinstance(names, str) else names
+        record["vectors"] = ", ".join(names)
     preset = models.get_preset(record["preset"]) if {*record} >= _RUN else None
     blocks = [
         *_head(model, record, preset),

@@ -71,7 +71,7 @@ def load_joined_vectors(
     joined = np.concatenate(
         [_completed(tables, found, number) for number in range(len(tables))], 1
     )
-    return joined, found.any(0)
+    return joined, np.any(found, axis=0)
 
 
 def vector_files(
