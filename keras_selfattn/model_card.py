@@ -149,6 +149,9 @@ def _head(model, record, preset):
         )
         if "from" in record:
             what += f" Its training started from {_code(record['from'])}."
+        if "teachers" in record:
+            names = ", ".join(map(_code, record["teachers"]))
+            what += f" It has learned the answers of {names} beside the labels."
     yield f"# {title}"
     yield what
     rows = [

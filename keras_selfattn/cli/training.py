@@ -49,6 +49,16 @@ def add_commands(commands):
         "%(choices)s; may be given several times",
     )
     parser.add_argument(
+        "--teacher",
+        dest="teachers",
+        metavar="MODEL",
+        action="append",
+        default=[],
+        help="a trained model of the same labels, as `predict` takes it, whose "
+        "answers are learned beside the labels (how much of either: --set "
+        "student_loss_weight=0.3); may be given several times",
+    )
+    parser.add_argument(
         "--seed", type=int, help="(default: 0, or the recipe's)"
     )
     parser.add_argument(
@@ -173,8 +183,8 @@ def _train(options, recipe, writes=True):
     seed = options.seed
     if seed is None:
         seed = 0 if recipe is None else recipe.seed
-    if options.start is not None:
-        models.check_folder(options.start)
+    for name in [*filter(None, [options.start]), *options.teachers]:
+        models.check_folder(name)
     prepared = any(map(is_prepared, options.data))
     if prepared:
         corpora.refuse_columns(options)
@@ -217,6 +227,7 @@ def _train(options, recipe, writes=True):
             freeze=options.freeze,
             strategy=strategy,
             checkpoint_minutes=options.checkpoint_minutes,
+            teachers=options.teachers,
         )
     if not writes:
         return

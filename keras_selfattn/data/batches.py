@@ -150,6 +150,16 @@ class EncodedDataset:
             weights,
         )
 
+    def with_labels(self, labels: Any) -> "EncodedDataset":
+        """The same rows with other labels, as an `EncodedDataset`."""
+        return EncodedDataset(
+            self._features,
+            self._offsets,
+            labels,
+            self.label_names,
+            self.weights,
+        )
+
     def steps(self, batch_size: int, drop_remainder: bool = False) -> int:
         """Number of batches in one pass."""
         return len(

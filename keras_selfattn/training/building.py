@@ -100,12 +100,16 @@ def _slots(training):
     return kept.get(training["optimizer"], 0) + averages
 
 
-def compile_model(model: keras.Model, training: Mapping) -> None:
+def compile_model(
+    model: keras.Model, training: Mapping, soft_targets: bool = False
+) -> None:
     """Compile a classifier with a recipe's optimizer and the papers' loss.
 
     Args:
         model: A `keras_selfattn.models.Classifier`.
         training: Dictionary of training values, as in a preset.
+        soft_targets: Boolean, whether the targets are probabilities of all
+            classes, of shape `(B, num_classes)`, not numbers of classes.
     """
     training = {**DEFAULTS, **training}
     arguments = {
@@ -119,11 +123,12 @@ def compile_model(model: keras.Model, training: Mapping) -> None:
     if training["monitor"] == "macro_f1":
         metrics.append(MacroF1(model.output.shape[-1]))
     optimizer = optimizers.get(training["optimizer"], **arguments)
+    loss = keras.losses.SparseCategoricalCrossentropy
+    if soft_targets:
+        loss = keras.losses.CategoricalCrossentropy
     model.compile(
         optimizer,
-        keras.losses.SparseCategoricalCrossentropy(
-            from_logits=model.gives_logits
-        ),
+        loss(from_logits=model.gives_logits),
         metrics=metrics,
         # It changes no number, and Keras knows none but 1 on torch.
         steps_per_execution=1

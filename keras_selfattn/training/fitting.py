@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import keras
+import numpy as np
 
 from keras_selfattn.models.ngrams import adapt_ngrams
 from keras_selfattn.training.balancing import balanced_weights
@@ -17,6 +18,7 @@ from keras_selfattn.training.epochs import SetEpoch
 from keras_selfattn.training.epochs import learning_rate_decay
 from keras_selfattn.training.preparation import PreparedTexts
 from keras_selfattn.training.run import Run
+from keras_selfattn.training.teaching import one_hot
 from keras_selfattn.training.variables import fixed_checksum
 
 
@@ -30,6 +32,7 @@ def fit(
     verbose: str | int = "auto",
     workers: Any = None,
     clock: Clock | None = None,
+    targets: np.ndarray | None = None,
 ) -> None:
     """Fit a compiled classifier, and keep its best on dev in a run's folder.
 
@@ -44,12 +47,17 @@ def fit(
             a line an epoch elsewhere.
         workers: The `Workers` that fit it together, or `None`.
         clock: The `Clock` of the checkpoints within an epoch, or `None`.
+        targets: Float array of shape `(rows, num_classes)`, which the model
+            is compiled to learn in the place of the labels, or `None`.
     """
     clock = clock or Clock(None)
-    if verbose == "auto":
-        verbose = 1 if sys.stdout.isatty() else 2
+    train_data, dev_data = texts.train_data, texts.dev_data
+    if targets is not None:
+        train_data = train_data.with_labels(targets)
+        dev_data = dev_data.with_labels(one_hot(dev_data))
+    verbose = shown(verbose)
     size, share = training["batch_size"], workers and workers.share
-    dev_batches = texts.dev_data.batches(size, share=share)
+    dev_batches = dev_data.batches(size, share=share)
     counts = texts.train_data.class_counts(model.output.shape[-1])
     weights = balanced_weights(counts, training)
     checksums = texts.checksums()
@@ -68,7 +76,7 @@ def fit(
         if not first and not skip:
             adapt_ngrams(model, texts.train_data)
         end = first + 1 if skip else training["epochs"]
-        batches = texts.train_data.batches(
+        batches = train_data.batches(
             size, shuffle=True, seed=seed, share=share, skip=skip
         )
         keep_run = KeepRun(run, skip, clock if workers is None else None)
@@ -102,6 +110,13 @@ def fit(
             )
         if not skip:
             return
+
+
+def shown(verbose: str | int) -> int:
+    """What `"auto"` is: a bar in a terminal, a line an epoch elsewhere."""
+    if verbose == "auto":
+        return 1 if sys.stdout.isatty() else 2
+    return verbose
 
 
 def _restore(model, run, checksums, workers):

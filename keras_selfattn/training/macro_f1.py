@@ -10,8 +10,11 @@ from keras import ops
 class MacroF1(keras.metrics.Metric):
     """The mean F1 of the classes that are true or predicted somewhere.
 
+    Labels are numbers of classes, `(B,)` or `(B, 1)`, or rows
+    `(B, num_classes)` of which the largest number tells the class.
+
     Args:
-        num_classes: Integer.
+        num_classes: Integer, 2 or more.
         name: The name in the logs.
         **kwargs: Further arguments of `keras.metrics.Metric`.
 
@@ -36,6 +39,9 @@ class MacroF1(keras.metrics.Metric):
     def update_state(
         self, y_true: Any, y_pred: Any, sample_weight: Any = None
     ) -> None:
+        y_true = ops.convert_to_tensor(y_true)
+        if len(y_true.shape) == 2 and y_true.shape[-1] == self.num_classes:
+            y_true = ops.argmax(y_true, axis=-1)
         true = ops.reshape(ops.cast(y_true, "int32"), (-1,))
         predicted = ops.argmax(y_pred, axis=-1)
         rows = ops.one_hot(true, self.num_classes, dtype="float32")

@@ -18,15 +18,19 @@ from keras_selfattn.models import arguments
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.ngrams import NAME
 from keras_selfattn.training.building import check_model_arguments
+from keras_selfattn.training.building import compile_model
 from keras_selfattn.training.building import make_model
 from keras_selfattn.training.epochs import Clock
 from keras_selfattn.training.fitting import fit
+from keras_selfattn.training.fitting import shown
 from keras_selfattn.training.followed_run import FollowedRun
 from keras_selfattn.training.kept_texts import kept_or_prepared
 from keras_selfattn.training.prepared_folder import PreparedFolder
 from keras_selfattn.training.run import Run
 from keras_selfattn.training.run import write_run_checksums
 from keras_selfattn.training.starting import Start
+from keras_selfattn.training.teaching import Teachers
+from keras_selfattn.training.values import DEFAULTS
 from keras_selfattn.training.values import training_values
 
 _FINISHED = True
@@ -50,6 +54,7 @@ def train(
     freeze: Sequence[str] = (),
     strategy: Any = None,
     checkpoint_minutes: float | None = None,
+    teachers: Sequence[str | os.PathLike] = (),
 ) -> Classifier | None:
     """Train a preset's model on labeled texts, and keep the best on dev.
 
@@ -103,6 +108,12 @@ def train(
             of them, with the logs of the whole epoch.
         checkpoint_minutes: Number, how many minutes are between two
             checkpoints within an epoch, or `None` for none but at its end.
+        teachers: Names of trained models, as `start`, whose answers on the
+            training texts are learned beside the labels: each target is the
+            label's share, the training value `student_loss_weight`, and the
+            mean of their probabilities. They must know the same labels. The
+            training accuracy in the logs counts as right what has the largest
+            number in the target.
 
     Returns:
         The model of the best epoch, with its `training_record`. In workers
@@ -136,6 +147,9 @@ def train(
         values = origin.values(values)
     model_overrides = arguments.plain(model_overrides or {})
     training = training_values(values, training_overrides or {})
+    taught = _teachers(
+        teachers, training_overrides or {}, train_texts, strategy, verify
+    )
     settings = {
         "preset": preset,
         "seed": seed,
@@ -143,12 +157,14 @@ def train(
         "model": {**values.model, **model_overrides},
         "training": training,
         **({} if origin is None else origin.settings),
+        **({} if taught is None else taught.settings),
     }
     asked = _Asked(
         train_texts,
         dev_texts,
         model_overrides,
         origin,
+        taught,
         {
             "callbacks": callbacks,
             "verbose": verbose,
@@ -200,6 +216,7 @@ class _Asked:
         dev_texts: As there.
         model_overrides: As there, with plain values.
         origin: The `Start`, or `None`.
+        teachers: The `Teachers`, or `None`.
         fitting: Dictionary of arguments of `fit`.
         keep_checkpoint: As in `train`.
         verify: As there.
@@ -209,6 +226,7 @@ class _Asked:
     dev_texts: object
     model_overrides: Mapping
     origin: Start | None
+    teachers: Teachers | None
     fitting: dict
     keep_checkpoint: bool
     verify: bool
@@ -225,6 +243,7 @@ def _train(run, asked, workers=None):
         check_model_arguments(run.settings["preset"], asked.model_overrides)
     with run.data_folder() as data:
         texts = _texts(run.settings, asked, data)
+        targets = _targets(run.settings, asked, texts)
         model = _model(run.settings, asked, texts)
         # As large as the table that they are in now.
         texts.vectors = None
@@ -232,7 +251,16 @@ def _train(run, asked, workers=None):
         if writes:
             _warn_of_size(model, texts.train_data)
         run.start()
-        fit(model, texts, run, training, seed, workers=workers, **asked.fitting)
+        fit(
+            model,
+            texts,
+            run,
+            training,
+            seed,
+            workers=workers,
+            targets=targets,
+            **asked.fitting,
+        )
     if not writes:
         return None
     if not asked.keep_checkpoint:
@@ -267,20 +295,60 @@ def _texts(settings, asked, folder):
     )
 
 
+def _teachers(names, asked, train_texts, strategy, verify):
+    """The `Teachers`, or `None` where there are to be none."""
+    if isinstance(names, (str, os.PathLike)):
+        raise ValueError(
+            "`teachers` must be a list of names of trained models. Received: "
+            f"teachers={names!r}"
+        )
+    if not names:
+        if "student_loss_weight" in asked:
+            raise ValueError(
+                "`student_loss_weight` is for `teachers`. Received: "
+                f"student_loss_weight={asked['student_loss_weight']!r} "
+                "without them"
+            )
+        return None
+    if strategy is not None or isinstance(train_texts, PreparedFolder):
+        raise ValueError(
+            "`teachers` answer texts, and one process trains with them. "
+            "Received: teachers with several workers or a folder of "
+            "prepared texts"
+        )
+    return Teachers(names, verify)
+
+
+def _targets(settings, asked, texts):
+    """What is learned in the labels' place, or `None`."""
+    if asked.teachers is None:
+        return None
+    return asked.teachers.targets(
+        asked.train_texts,
+        texts.train_data,
+        {**DEFAULTS, **settings["training"]}["student_loss_weight"],
+        shown(asked.fitting["verbose"]),
+    )
+
+
 def _model(settings, asked, texts):
     """The compiled model as it is before the first epoch."""
     training, seed = settings["training"], settings["seed"]
     if asked.origin is not None:
-        return asked.origin.make_model(
+        model = asked.origin.make_model(
             texts, training, seed, asked.model_overrides
         )
-    return make_model(
-        settings["preset"],
-        training,
-        vectors=texts.vectors,
-        seed=seed,
-        **{**asked.model_overrides, **texts.arguments},
-    )
+    else:
+        model = make_model(
+            settings["preset"],
+            training,
+            vectors=texts.vectors,
+            seed=seed,
+            **{**asked.model_overrides, **texts.arguments},
+        )
+    if asked.teachers is not None:
+        compile_model(model, training, soft_targets=True)
+    return model
 
 
 def _warn_of_size(model, data):

@@ -161,6 +161,15 @@ VALUES = (
         is_option=True,
     ),
     Value(
+        "student_loss_weight",
+        Range(float, "a number from 0 to 1", lambda value: 0 <= value <= 1),
+        "with teachers, the share of the labels in the loss, beside the "
+        "teachers' answers",
+        0.3,
+        is_recorded=False,
+        is_searchable=False,
+    ),
+    Value(
         "decay_epochs",
         COUNT,
         "epochs over which the learning rate falls to 0 along a half cosine",

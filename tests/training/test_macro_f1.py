@@ -26,6 +26,21 @@ def test_batches_count_together_as_in_an_evaluation():
     assert copy.num_classes == 4
 
 
+def test_rows_of_numbers_tell_a_class_by_the_largest():
+    scores = [[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.3, 0.6, 0.1]]
+    found = []
+    for labels in (
+        [0, 1, 1],
+        [[0], [1], [1]],
+        [[0.8, 0.1, 0.1], [0.0, 0.6, 0.4], [0.2, 0.5, 0.3]],
+    ):
+        metric = MacroF1(3)
+        metric.update_state(labels, scores)
+        found.append(float(metric.result()))
+    # F1 of 1, 2 / 3 and 0.
+    assert found == pytest.approx([5 / 9] * 3)
+
+
 def test_weights_of_rows():
     metric = MacroF1(2)
     metric.update_state([0, 1], [[1, 0], [1, 0]], sample_weight=[1, 0])
