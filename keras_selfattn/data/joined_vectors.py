@@ -19,7 +19,7 @@ def load_joined_vectors(
     """The vectors of a vocabulary's words, each made of those of some files.
 
     A word's vector is its vectors in all files, one after the other. Those of
-    a file are scaled so that the root mean square of their numbers is that of
+    a file are scaled so that the root mean square of their lengths is that of
     the first file's. Where a file has no vector for a word that another has,
     it is predicted from the other files' by a ridge regression, fitted on the
     words that this file and another have.
@@ -48,12 +48,12 @@ def load_joined_vectors(
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     paths = [os.path.join(folder, name) for name in ("a", "b")]
-    ...     for path, row in zip(paths, ["the 1 7\\n", "the 1\\n"]):
+    ...     for path, row in zip(paths, ["the 3 4\\n", "the 1\\n"]):
     ...         with open(path, "w") as file:
     ...             _ = file.write(row)
     ...     vectors, found = load_joined_vectors(paths, ["the", "peace"])
     >>> vectors.tolist(), found.tolist()
-    ([[1.0, 7.0, 5.0], [0.0, 0.0, 0.0]], [True, False])
+    ([[3.0, 4.0, 5.0], [0.0, 0.0, 0.0]], [True, False])
     """
     if isinstance(paths, (str, os.PathLike)):
         return load_word_vectors(paths, vocabulary)
@@ -63,9 +63,9 @@ def load_joined_vectors(
             f"`paths` must name a file of word vectors. Received: {paths!r}"
         )
     tables = [loaded[0][0]]
-    length = _root_mean_square(*loaded[0])
+    length = _length(*loaded[0])
     for table, found in loaded[1:]:
-        own = _root_mean_square(table, found)
+        own = _length(table, found)
         tables.append(table * (length / own) if own and length else table)
     found = np.stack([found for _, found in loaded])
     joined = np.concatenate(
@@ -111,10 +111,11 @@ def vector_names(
     return files and pathlib.Path(files).name
 
 
-def _root_mean_square(table, found):
+def _length(table, found):
     if not found.any():
         return 0.0
-    return float(np.sqrt(np.mean(table[found].astype("float64") ** 2)))
+    squares = np.square(table[found], dtype="float64").sum(axis=1)
+    return float(np.sqrt(squares.mean()))
 
 
 def _completed(tables, found, number):
