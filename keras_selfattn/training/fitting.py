@@ -10,6 +10,7 @@ from typing import Any
 import keras
 import numpy as np
 
+from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.models.ngrams import adapt_ngrams
 from keras_selfattn.training.balancing import balanced_weights
 from keras_selfattn.training.epochs import Clock
@@ -52,7 +53,7 @@ def fit(
     """
     clock = clock or Clock(None)
     train_data, dev_data = texts.train_data, texts.dev_data
-    if targets is not None:
+    if targets is not None and isinstance(train_data, EncodedDataset):
         train_data = train_data.with_labels(targets)
         dev_data = dev_data.with_labels(one_hot(dev_data))
     verbose = shown(verbose)
@@ -112,7 +113,7 @@ def fit(
             return
 
 
-def shown(verbose: str | int) -> int:
+def shown(verbose: str | int) -> str | int:
     """What `"auto"` is: a bar in a terminal, a line an epoch elsewhere."""
     if verbose == "auto":
         return 1 if sys.stdout.isatty() else 2
