@@ -14,6 +14,8 @@ from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn import zoo
 
+# It ships, and its words have vectors.
+MODEL = "nli_decomposable"
 # By the number of sides, and whether there are pretrained vectors.
 RECIPES = {
     (1, False): "own_texts",
@@ -44,7 +46,7 @@ _TITLES = {
     "cnn": "CNN",
 }
 # By name the number of sides, the changes of the recipe's model and training
-# (`None` drops a value), and the files of pretrained vectors.
+# (`None` drops a value), and the sources of pretrained vectors.
 OURS = {
     f"{pooling}_{encoder}": (
         1,
@@ -64,6 +66,7 @@ OURS["structured_vectors"] = (
 OURS["wide"] = (1, {}, {}, ())
 OURS["wide_vectors"] = (1, {"ambiguity_penalty": None}, {}, (VECTORS,))
 OURS["wide_alone_vectors"] = (1, {}, {}, (VECTORS,))
+OURS["wide_alone_model_vectors"] = (1, {}, {}, (MODEL,))
 OURS["wide_alone_two_vectors"] = (1, {}, {}, (VECTORS, GLOVE))
 OURS["decomposable"] = (2, {}, {}, ())
 # By name the number of sides, the shipped model whose weights are the first
@@ -88,6 +91,10 @@ LABELS = {
     ),
     "wide_alone_vectors": (
         "BiLSTM, structured self-attention, characters, fixed word2vec "
+        "vectors, n-grams, each part by itself"
+    ),
+    "wide_alone_model_vectors": (
+        f"BiLSTM, structured self-attention, characters, {MODEL}'s fixed "
         "vectors, n-grams, each part by itself"
     ),
     "wide_alone_two_vectors": (
@@ -166,7 +173,11 @@ def train(values, train_rows, dev_rows, seed):
             train_rows,
             dev_rows,
             pathlib.Path(folder) / "run",
-            vectors=[data_path(file) for file in values["vectors"]] or None,
+            vectors=[
+                each if each == MODEL else data_path(each)
+                for each in values["vectors"]
+            ]
+            or None,
             seed=seed,
             model_overrides=values.get("model"),
             training_overrides=values.get("training"),

@@ -4,10 +4,13 @@ import argparse
 import json
 import os
 
+from keras_selfattn.cli.models import check_folder
 from keras_selfattn.training.values import VALUES
 from keras_selfattn.training.values import check_training_values
 from keras_selfattn.training.values import describe_values
 from keras_selfattn.training.values import is_training_value
+from keras_selfattn.zoo import hub
+from keras_selfattn.zoo.folders import find_model
 
 PROGRAM = "keras-selfattn"
 
@@ -52,10 +55,10 @@ def add_debug(parser, default):
 def add_training(parser):
     parser.add_argument(
         "--vectors",
-        metavar="FILE",
+        metavar="FILE_OR_MODEL",
         action="append",
-        help="word vectors in text format; given more than once, a word has "
-        "those of all files, one after the other",
+        help="word vectors in text format, or those of a trained model's "
+        "words; given more than once, a word has all, one after the other",
     )
     for value in _OPTIONS:
         parser.add_argument(
@@ -81,10 +84,13 @@ def overrides(options):
     Raises:
         ValueError: if one can't be set, or a training value is not as
             expected.
-        OSError: if a file of word vectors can't be found.
+        OSError: if there is neither a file nor a model of word vectors.
     """
-    for path in options.vectors or ():
-        os.stat(path)
+    for source in options.vectors or ():
+        if hub.is_on_hub(source):
+            check_folder(source)
+        elif find_model(source) is None:
+            os.stat(source)
     model = {}
     training = {
         value.name: getattr(options, value.name)

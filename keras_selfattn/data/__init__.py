@@ -16,7 +16,7 @@ __getattr__, __dir__ = at_first_use(
         "generated": ["generate_reviews"],
         "generated_pairs": ["generate_pairs"],
         "induced_vectors": ["induce_word_vectors"],
-        "joined_vectors": ["load_joined_vectors"],
+        "joined_vectors": ["join_vectors"],
         "natural_language_inference": ["NaturalLanguageInference"],
         "readers": ["read_rows"],
         "shards": ["ShardedDataset", "load_shard"],

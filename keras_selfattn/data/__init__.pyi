@@ -10,7 +10,7 @@ from keras_selfattn.data.formats import open_corpus as open_corpus
 from keras_selfattn.data.generated import generate_reviews as generate_reviews
 from keras_selfattn.data.generated_pairs import generate_pairs as generate_pairs
 from keras_selfattn.data.induced_vectors import induce_word_vectors as induce_word_vectors
-from keras_selfattn.data.joined_vectors import load_joined_vectors as load_joined_vectors
+from keras_selfattn.data.joined_vectors import join_vectors as join_vectors
 from keras_selfattn.data.natural_language_inference import NaturalLanguageInference as NaturalLanguageInference
 from keras_selfattn.data.readers import read_rows as read_rows
 from keras_selfattn.data.shards import ShardedDataset as ShardedDataset

@@ -1,4 +1,4 @@
-"""Word vectors of several files, side by side."""
+"""Word vectors of several sources, side by side."""
 
 import os
 import pathlib
@@ -6,38 +6,30 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from keras_selfattn.data.word_vectors import load_word_vectors
-
 # As a share of the mean diagonal element of the normal equations.
 _RIDGE = 0.3
 
 
-def load_joined_vectors(
-    paths: str | os.PathLike | Sequence[str | os.PathLike],
-    vocabulary: Sequence[str],
+def join_vectors(
+    loaded: Sequence[tuple[np.ndarray, np.ndarray]],
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The vectors of a vocabulary's words, each made of those of some files.
+    """Several tables of the vectors of the same words, side by side.
 
-    A word's vector is its vectors in all files, one after the other. Those of
-    a file are scaled so that the root mean square of their lengths is that of
-    the first file's. Where a file has no vector for a word that another has,
-    it is predicted from the other files' by a ridge regression, fitted on the
-    words that this file and another have.
+    A word's vector is its vectors in all tables, one after the other. Those of
+    a table are scaled so that the root mean square of their lengths is that of
+    the first one's. Where a table has no vector for a word that another has,
+    it is predicted from the other tables' by a ridge regression, fitted on the
+    words that this table and another have.
 
     Args:
-        paths: Path of a file that `load_word_vectors` reads, or a sequence of
-            them.
-        vocabulary: Sequence of strings.
+        loaded: Sequence of pairs like that of `load_word_vectors`, all of the
+            same vocabulary.
 
     Returns:
-        A pair of the vectors, a float32 array of shape
-        `(len(vocabulary), width)` with zeros where no file has one, and a
-        boolean array of shape `(len(vocabulary),)`: which words have one. The
-        width is the sum of the files'.
+        A pair like these. The width is the sum of the tables'.
 
     Raises:
-        FileNotFoundError: if there is no such file.
-        ValueError: if there are no paths, or as `load_word_vectors`.
+        ValueError: if there are none.
 
     References:
         - [Yin and Schütze, 2016](https://arxiv.org/abs/1508.04257), CONC and
@@ -45,23 +37,14 @@ def load_joined_vectors(
 
     Example:
 
-    >>> import os, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     paths = [os.path.join(folder, name) for name in ("a", "b")]
-    ...     for path, row in zip(paths, ["the 3 4\\n", "the 1\\n"]):
-    ...         with open(path, "w") as file:
-    ...             _ = file.write(row)
-    ...     vectors, found = load_joined_vectors(paths, ["the", "peace"])
+    >>> one = np.array([[3.0, 4.0], [0.0, 0.0]]), np.array([True, False])
+    >>> two = np.array([[1.0], [0.0]]), np.array([True, False])
+    >>> vectors, found = join_vectors([one, two])
     >>> vectors.tolist(), found.tolist()
     ([[3.0, 4.0, 5.0], [0.0, 0.0, 0.0]], [True, False])
     """
-    if isinstance(paths, (str, os.PathLike)):
-        return load_word_vectors(paths, vocabulary)
-    loaded = [load_word_vectors(path, vocabulary) for path in paths]
     if not loaded:
-        raise ValueError(
-            f"`paths` must name a file of word vectors. Received: {paths!r}"
-        )
+        raise ValueError("There must be word vectors to join. Received: none")
     tables = [loaded[0][0]]
     length = _length(*loaded[0])
     for table, found in loaded[1:]:
@@ -80,7 +63,8 @@ def vector_files(
     """Paths of files of word vectors, as settings hold them.
 
     Args:
-        vectors: A path, a sequence of paths, or `None`.
+        vectors: A path or the name of a trained model, a sequence of these, or
+            `None`.
 
     Returns:
         A string, a list of strings of several paths, or `None`.
@@ -95,8 +79,9 @@ def vector_files(
         isinstance(path, (str, os.PathLike)) for path in paths
     ):
         raise ValueError(
-            "`vectors` must be the path of a file of word vectors, or a list "
-            f"of paths. Received: vectors={vectors!r}"
+            "`vectors` must be the path of a file of word vectors, the name "
+            "of a trained model, or a list of these. Received: "
+            f"vectors={vectors!r}"
         )
     return str(paths[0]) if len(paths) == 1 else list(map(str, paths))
 

@@ -56,47 +56,78 @@ def load_word_vectors(
     >>> vectors.tolist(), found.tolist()
     ([[2.0, -3.0], [0.0, 0.0]], [True, False])
     """
-    if isinstance(vocabulary, str):
-        raise ValueError(
-            "`vocabulary` must be a sequence of strings. "
-            f"Received: vocabulary={vocabulary!r}"
-        )
+    wanted = _Wanted(vocabulary)
     announced, width, rows = _read_rows(path)
-    # Rows by their word in lower case: one as it is, as most are alone.
-    wanted: dict[str, int | tuple[int, ...]] = {}
-    for row, word in enumerate(vocabulary):
-        folded = word.lower()
-        if folded in wanted:
-            others = wanted[folded]
-            others = (others,) if isinstance(others, int) else others
-            wanted[folded] = (*others, row)
-        elif word:
-            wanted[folded] = row
     # Memory is taken only where a row is written.
     vectors = np.zeros((len(vocabulary), width), "float32")
-    found = np.zeros(len(vocabulary), bool)
-    found_exactly = np.zeros(len(vocabulary), bool)
     count = 0
     for number, line in rows:
         count += 1
-        word = _word(path, number, line, width)
-        same = wanted.get(word.lower())
-        if same is None:
-            continue
-        same = (same,) if isinstance(same, int) else same
-        exact = [row for row in same if vocabulary[row] == word]
-        # A repeated word keeps its first vector.
-        targets = [row for row in exact if not found_exactly[row]]
-        targets += [row for row in same if not found[row] and row not in exact]
+        targets = wanted.rows_of(_word(path, number, line, width))
         if targets:
             vectors[targets] = _vector(path, number, line, width)
-            found[targets] = True
-            found_exactly[exact] = True
     if announced not in (None, count):
         raise line_error(
             path, 1, f"{announced} rows as announced there", f"{count}"
         )
-    return vectors, found
+    return vectors, wanted.found
+
+
+def take_word_vectors(
+    words: Sequence[str], table: np.ndarray, vocabulary: Sequence[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """As `load_word_vectors`, from an array.
+
+    Args:
+        words: Sequence of strings.
+        table: Float array of shape `(len(words), width)`, their vectors.
+        vocabulary: Sequence of strings.
+    """
+    wanted = _Wanted(vocabulary)
+    vectors = np.zeros((len(vocabulary), table.shape[1]), "float32")
+    for word, vector in zip(words, table, strict=True):
+        vectors[wanted.rows_of(word)] = vector
+    return vectors, wanted.found
+
+
+class _Wanted:
+    """Which rows of a vocabulary take the vector of a word, as words come."""
+
+    def __init__(self, vocabulary: Sequence[str]) -> None:
+        if isinstance(vocabulary, str):
+            raise ValueError(
+                "`vocabulary` must be a sequence of strings. "
+                f"Received: vocabulary={vocabulary!r}"
+            )
+        self._vocabulary = vocabulary
+        # Rows by their word in lower case: one as it is, as most are alone.
+        self._rows: dict[str, int | tuple[int, ...]] = {}
+        for row, word in enumerate(vocabulary):
+            folded = word.lower()
+            if folded in self._rows:
+                others = self._rows[folded]
+                others = (others,) if isinstance(others, int) else others
+                self._rows[folded] = (*others, row)
+            elif word:
+                self._rows[folded] = row
+        self.found = np.zeros(len(vocabulary), bool)
+        self._found_exactly = np.zeros(len(vocabulary), bool)
+
+    def rows_of(self, word):
+        """The rows that take a word's vector: none has a better one."""
+        same = self._rows.get(word.lower())
+        if same is None:
+            return []
+        same = (same,) if isinstance(same, int) else same
+        exact = [row for row in same if self._vocabulary[row] == word]
+        # A repeated word keeps its first vector.
+        targets = [row for row in exact if not self._found_exactly[row]]
+        targets += [
+            row for row in same if not self.found[row] and row not in exact
+        ]
+        self.found[targets] = True
+        self._found_exactly[exact] = True
+        return targets
 
 
 def _read_rows(path):

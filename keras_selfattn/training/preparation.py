@@ -19,7 +19,6 @@ from keras_selfattn import sides
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.data.corpora import expect
 from keras_selfattn.data.induced_vectors import induce_word_vectors
-from keras_selfattn.data.joined_vectors import load_joined_vectors
 from keras_selfattn.data.shards import ShardedDataset
 from keras_selfattn.models import get_preset
 from keras_selfattn.models.loading import CLASSES
@@ -27,6 +26,7 @@ from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import count_words
 from keras_selfattn.text import most_frequent_characters
 from keras_selfattn.training.values import DEFAULTS
+from keras_selfattn.training.word_vectors import load_vectors
 
 
 @dataclasses.dataclass
@@ -97,8 +97,7 @@ def prepare(
         training: Dictionary of training values.
         overrides: Dictionary of model arguments that take the place of the
             preset's.
-        vectors: Path of a file of word vectors in text format, a list of
-            paths, whose vectors are joined, or `None`.
+        vectors: What `load_vectors` takes, or `None`.
         folder: `pathlib.Path` of a folder for the ids; with `None` they stay
             in memory.
         start: A trained classifier whose words come first, or `None`.
@@ -206,8 +205,7 @@ def preprocessor_of(
         counts: Dictionary of counts by word, as of
             `keras_selfattn.text.count_words`.
         training: Dictionary of training values.
-        vectors: Path of a file of word vectors in text format, a list of
-            paths, whose vectors are joined, or `None`.
+        vectors: What `load_vectors` takes, or `None`.
         model: Dictionary of the model's arguments.
     """
     training = {**DEFAULTS, **training}
@@ -226,7 +224,7 @@ def preprocessor_of(
         words = _frequent(counts, min_count)
     else:
         words = list(counts)
-        matrix, has_vector = load_joined_vectors(vectors, words)
+        matrix, has_vector = load_vectors(vectors, words)
         kept = has_vector.copy()
         if min_count is not None:
             occurs = np.fromiter(counts.values(), "int64", len(words))

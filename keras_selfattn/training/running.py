@@ -77,8 +77,10 @@ def train(
         dev_texts: The same, the texts that choose the best epoch; `None` with
             a `PreparedFolder`.
         folder: Path of the folder of the run.
-        vectors: Path of a file of word vectors in text format, a list of
-            paths, whose vectors are joined, or `None`.
+        vectors: Path of a file of word vectors in text format; the name or
+            the folder of a trained model, as
+            `keras_selfattn.models.from_preset` takes it, for the vectors of
+            its words; a list of these, whose vectors are joined; or `None`.
         seed: Integer, the seed of weights, dropout and order.
         resume: Boolean, whether to go on with the run that is in `folder`.
         model_overrides: Dictionary of model arguments that take the place of

@@ -77,8 +77,7 @@ def search(
         minutes: Number, how long to search at most, or `None`.
         epochs: Integer, the epochs of a trial at most. Defaults to the
             preset's.
-        vectors: Path of a file of word vectors in text format, a list of
-            paths, whose vectors are joined, or `None`.
+        vectors: As in `keras_selfattn.training.train`.
         seed: Integer, the seed of the search and of each trial.
         arguments: Dictionary of arguments of the model and of training
             values. A list is searched; anything else is fixed, a tuple too.

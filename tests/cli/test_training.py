@@ -11,8 +11,8 @@ import pytest
 from keras_selfattn import zoo
 from keras_selfattn.cli import main
 from keras_selfattn.data.generated import generate_reviews
-from keras_selfattn.data.joined_vectors import load_joined_vectors
 from keras_selfattn.models import from_preset
+from keras_selfattn.training.word_vectors import load_vectors
 from tests.cli.commands import SMALL
 from tests.cli.commands import fails
 from tests.cli.commands import train_arguments
@@ -181,12 +181,34 @@ def test_vectors_of_two_files(data, tmp_path, capsys):
     words = model.preprocessor.get_vocabulary()
     rows = [words.index(word) for word in ("food", "the", "was")]
     table = model.get_layer("word_vectors").get_weights()[0][rows]
-    found, _ = load_joined_vectors(paths, ["food", "the", "was"])
+    found, _ = load_vectors(paths, ["food", "the", "was"])
     np.testing.assert_array_equal(table, found)
 
     missing = [*given, f"--vectors={tmp_path}/three.txt"]
     arguments = train_arguments(data, tmp_path / "no", *missing)
     fails(capsys, arguments, "three.txt")
+    assert not (tmp_path / "no").exists()
+
+
+def test_vectors_of_a_model(data, tmp_path, capsys):
+    output = tmp_path / "run"
+    given = ["--vectors=nli_decomposable", "--set=embedding_dim=200"]
+    assert main(train_arguments(data, output, *given)) == 0
+    settings = json.loads((output / "settings.json").read_text())
+    assert settings["vectors"] == "nli_decomposable"
+    assert "Word vectors: `nli_decomposable`." in (
+        output / "model" / "README.md"
+    ).read_text(encoding="utf-8")
+    model = from_preset(output)
+    row = model.preprocessor.get_vocabulary().index("food")
+    found, _ = load_vectors("nli_decomposable", ["food"])
+    table = model.get_layer("word_vectors").get_weights()[0]
+    np.testing.assert_array_equal(table[[row]], found)
+
+    arguments = train_arguments(data, tmp_path / "no", "--vectors=nli_decomp")
+    fails(capsys, arguments, "nli_decomp")
+    arguments = train_arguments(data, tmp_path / "no", "--vectors=hf://x")
+    fails(capsys, arguments, "hf://x")
     assert not (tmp_path / "no").exists()
 
 

@@ -1,0 +1,56 @@
+"""Word vectors from files, and from trained models."""
+
+import os
+import pathlib
+from collections.abc import Sequence
+
+import numpy as np
+from keras import ops
+
+from keras_selfattn import models
+from keras_selfattn.data.joined_vectors import join_vectors
+from keras_selfattn.data.word_vectors import load_word_vectors
+from keras_selfattn.data.word_vectors import take_word_vectors
+from keras_selfattn.zoo.folders import find_model
+
+
+def load_vectors(
+    sources: str | os.PathLike | Sequence[str | os.PathLike],
+    vocabulary: Sequence[str],
+) -> tuple[np.ndarray, np.ndarray]:
+    """The vectors of a vocabulary's words, from one source or from several.
+
+    Args:
+        sources: Path of a file that `keras_selfattn.data.load_word_vectors`
+            reads, or a trained model, as `keras_selfattn.models.from_preset`
+            takes it, whose words' vectors are taken; or a sequence of these,
+            whose vectors are joined.
+        vocabulary: Sequence of strings.
+
+    Returns:
+        A pair like that of `load_word_vectors`.
+
+    Raises:
+        FileNotFoundError: if there is neither a file nor a model of a name.
+        ValueError: if a file or a model is damaged.
+    """
+    if isinstance(sources, (str, os.PathLike)):
+        return _load(sources, vocabulary)
+    return join_vectors([_load(each, vocabulary) for each in sources])
+
+
+def _load(source, vocabulary):
+    # A file comes first: it may have the name of a model that ships.
+    if pathlib.Path(source).is_file() or find_model(source) is None:
+        return load_word_vectors(source, vocabulary)
+    model = models.from_preset(source)
+    preprocessor = model.preprocessor
+    if preprocessor is None:
+        raise ValueError(
+            "A model of word vectors must have its `preprocessor`. "
+            f"Received: {source}, which has none"
+        )
+    first = 1 + preprocessor.num_oov_indices + preprocessor.prepend_null
+    table = ops.convert_to_numpy(model.get_layer("word_vectors").embeddings)
+    words = preprocessor.get_vocabulary()[first:]
+    return take_word_vectors(words, table[first:], vocabulary)
