@@ -1,0 +1,112 @@
+"""Pairs that nobody labelled, for a model to learn what others answer.
+
+    python -m benchmarks.transfer_pairs snli_decomposable snli_transfer.jsonl
+
+makes pairs of the sentences of SNLI's training pairs in the folder that
+KERAS_SELFATTN_DATA names: each pair the other way round, two hypotheses of one
+premise, and a premise with the hypothesis of another one that shares the most
+with it. The label is what the model answers, the name or the folder of one.
+"""
+
+import argparse
+import collections
+import json
+import random
+
+import numpy as np
+
+from benchmarks.corpora.texts import data_path
+from benchmarks.make_zoo import SNLI
+from keras_selfattn import evaluation
+from keras_selfattn import models
+from keras_selfattn.data import formats
+from keras_selfattn.files import write_text
+
+_BATCH_SIZE = 256
+_CHUNK = 500
+# Words that sentences share without being about the same.
+_STOP_WORDS = ["a", "the", "is", "are", "an", "of", "in", "on", "and", "to"]
+
+
+def transfer_pairs(pairs, seed=0):
+    """New pairs of the sentences of some pairs.
+
+    Args:
+        pairs: Iterable of pairs of strings, premise and hypothesis.
+        seed: Integer.
+
+    Returns:
+        List of pairs of strings, in a random order: none is one of `pairs`.
+    """
+    generator = random.Random(seed)
+    pairs = dict.fromkeys(pairs)
+    hypotheses = collections.defaultdict(list)
+    for premise, hypothesis in pairs:
+        hypotheses[premise].append(hypothesis)
+    made = {
+        (hypothesis, premise): None
+        for premise, hypothesis in pairs
+        if (hypothesis, premise) not in pairs
+    }
+    for siblings in hypotheses.values():
+        for one in siblings:
+            others = [
+                other
+                for other in siblings
+                if other != one
+                and (one, other) not in pairs
+                and (one, other) not in made
+            ]
+            if others:
+                made[one, generator.choice(others)] = None
+    for pair in _most_similar(hypotheses):
+        if pair not in pairs:
+            made[pair] = None
+    made = list(made)
+    generator.shuffle(made)
+    return made
+
+
+def _most_similar(hypotheses):
+    """Each premise and the likest hypothesis of another, by tf-idf."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    premises = list(hypotheses)
+    others = sorted(set().union(*hypotheses.values()))
+    vectorizer = TfidfVectorizer(
+        min_df=2, sublinear_tf=True, stop_words=_STOP_WORDS
+    ).fit([*premises, *others])
+    table = vectorizer.transform(others).T.tocsr()
+    for start in range(0, len(premises), _CHUNK):
+        chunk = premises[start : start + _CHUNK]
+        similar = (vectorizer.transform(chunk) @ table).tocsr()
+        for premise, row in zip(chunk, similar, strict=True):
+            for place in row.indices[np.argsort(-row.data, kind="stable")]:
+                if others[place] not in hypotheses[premise]:
+                    yield premise, others[place]
+                    break
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("model")
+    parser.add_argument("output")
+    options = parser.parse_args(arguments)
+    made = transfer_pairs(
+        pair
+        for file in SNLI
+        for pair, _ in formats.open_corpus(data_path(file))
+    )
+    model = models.from_preset(options.model)
+    lines = []
+    for batch, rows in evaluation.predict(model, made, _BATCH_SIZE):
+        for (first, second), row in zip(batch, rows, strict=True):
+            label = model.labels[row.argmax()]
+            record = {"sentence1": first, "sentence2": second}
+            lines.append(json.dumps({**record, "gold_label": label}))
+    write_text(options.output, "\n".join(lines) + "\n")
+    print(f"{options.output}: {len(lines):,} pairs")
+
+
+if __name__ == "__main__":
+    main()

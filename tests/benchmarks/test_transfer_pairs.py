@@ -1,0 +1,55 @@
+import json
+
+import pytest
+
+from benchmarks import transfer_pairs as command
+from benchmarks.transfer_pairs import transfer_pairs
+
+PAIRS = [
+    ("A brown dog runs fast.", "A dog runs."),
+    ("A brown dog runs fast.", "A cat sleeps."),
+    ("A grey cat sleeps.", "The cat sleeps."),
+    ("A dog runs.", "Some animal runs fast."),
+]
+
+
+def test_all_three_kinds():
+    made = transfer_pairs(PAIRS)
+    assert len(made) == len({*made}) and not {*made} & {*PAIRS}
+    swapped = {(b, a) for a, b in PAIRS}
+    siblings = {
+        ("A dog runs.", "A cat sleeps."),
+        ("A cat sleeps.", "A dog runs."),
+    }
+    assert swapped | siblings <= {*made}
+    # With a hypothesis of another premise, one that shares words with it.
+    similar = {*made} - swapped - siblings
+    assert ("A grey cat sleeps.", "A cat sleeps.") in similar
+    own = {premise: hypothesis for premise, hypothesis in PAIRS}
+    for premise, hypothesis in similar:
+        assert premise in own and hypothesis not in own[premise]
+        assert {*premise.split()} & {*hypothesis.split()}
+
+
+def test_the_same_from_the_same_seed():
+    assert transfer_pairs(PAIRS) == transfer_pairs(iter(PAIRS))
+
+
+def test_command(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("sklearn")
+    rows = [
+        {"sentence1": a, "sentence2": b, "gold_label": "neutral"}
+        for a, b in PAIRS
+    ]
+    path = tmp_path / "snli_train.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    monkeypatch.setattr(command, "SNLI", [path])
+    monkeypatch.setattr(command, "data_path", lambda file: file)
+    output = tmp_path / "snli_transfer.jsonl"
+    command.main(["snli_decomposable", str(output)])
+    found = [json.loads(line) for line in output.read_text().splitlines()]
+    made = [(row["sentence1"], row["sentence2"]) for row in found]
+    assert made == transfer_pairs(PAIRS)
+    labels = {row["gold_label"] for row in found}
+    assert labels <= {"contradiction", "entailment", "neutral"}
+    assert f"{len(made)} pairs" in capsys.readouterr().out
