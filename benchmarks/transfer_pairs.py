@@ -59,10 +59,7 @@ def transfer_pairs(pairs, seed=0):
             ]
             if others:
                 made[one, generator.choice(others)] = None
-    for pair in _most_similar(hypotheses):
-        if pair not in pairs:
-            made[pair] = None
-    made = list(made)
+    made = list({**made, **dict.fromkeys(_most_similar(hypotheses))})
     generator.shuffle(made)
     return made
 
@@ -101,9 +98,12 @@ def main(arguments=None):
     lines = []
     for batch, rows in evaluation.predict(model, made, _BATCH_SIZE):
         for (first, second), row in zip(batch, rows, strict=True):
-            label = model.labels[row.argmax()]
-            record = {"sentence1": first, "sentence2": second}
-            lines.append(json.dumps({**record, "gold_label": label}))
+            record = {
+                "sentence1": first,
+                "sentence2": second,
+                "gold_label": model.labels[row.argmax()],
+            }
+            lines.append(json.dumps(record))
     write_text(options.output, "\n".join(lines) + "\n")
     print(f"{options.output}: {len(lines):,} pairs")
 

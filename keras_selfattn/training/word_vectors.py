@@ -41,9 +41,10 @@ def load_vectors(
 
 def _load(source, vocabulary):
     # A file comes first: it may have the name of a model that ships.
-    if pathlib.Path(source).is_file() or find_model(source) is None:
+    folder = None if pathlib.Path(source).is_file() else find_model(source)
+    if folder is None:
         return load_word_vectors(source, vocabulary)
-    model = models.from_preset(source)
+    model = models.from_preset(folder)
     preprocessor = model.preprocessor
     if preprocessor is None:
         raise ValueError(
