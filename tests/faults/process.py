@@ -13,6 +13,8 @@ import sys
 import time
 
 from keras_selfattn import cli
+from keras_selfattn.cli import command
+from keras_selfattn.cli.signals import Signals
 
 # How long a command may take to end, on a machine that does other things.
 LONGEST = 60.0
@@ -60,9 +62,15 @@ class Process:
         self._begun = time.monotonic()
         sys.stdout.flush()
         sys.stderr.flush()
+        begins, begun = os.pipe()
         self._id = os.fork()
         if not self._id:
-            _become(words, said, disk, rights)
+            os.close(begins)
+            _become(words, said, disk, rights, begun)
+        os.close(begun)
+        # A fault before that would happen to this harness.
+        os.read(begins, 1)
+        os.close(begins)
 
     @property
     def seconds(self):
@@ -110,8 +118,18 @@ def _give_up_rights():
         raise OSError(ctypes.get_errno(), "capset")
 
 
-def _become(words, said, disk, rights):
-    """What a fork does, which never returns."""
+def _begin(begun):
+    """The command's signals; what comes from now on is its own to handle."""
+    signals = Signals()
+    os.close(begun)
+    return signals
+
+
+def _become(words, said, disk, rights, begun):
+    """What a fork does, which never returns.
+
+    It closes `begun`, the end of a pipe, where the command takes signals.
+    """
     code = 1
     try:
         os.setsid()
@@ -127,6 +145,7 @@ def _become(words, said, disk, rights):
         if not rights and os.getuid() == 0:
             _give_up_rights()
         sys.argv = ["keras-selfattn", *words]
+        command.Signals = lambda: _begin(begun)
         code = cli.main()
     except SystemExit as error:
         code = error.code or 0

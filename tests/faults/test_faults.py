@@ -44,6 +44,23 @@ def test_a_log_goes_on_and_becomes_a_table(tmp_path):
     assert "| SIGKILL | 3, 1 bad | 0 |" in faults.table(log)
 
 
+def test_no_signal_comes_before_the_command(tmp_path):
+    script = """if True:
+        import os, pathlib, signal, sys, time
+        from tests.faults.process import Process
+
+        os.setsid = lambda: time.sleep(0.5)
+        process = Process(["presets"], pathlib.Path(sys.argv[1]))
+        process.send(signal.SIGTERM)
+        process.end()
+        sys.exit(process.code)
+    """
+    said = tmp_path / "said.txt"
+    done = subprocess.run([sys.executable, "-c", script, said], cwd=ROOT)
+    assert done.returncode in (0, 143)
+    assert "Traceback" not in said.read_text()
+
+
 @pytest.mark.slow
 def test_fifty_faults(tmp_path):
     log = tmp_path / "faults.jsonl"
