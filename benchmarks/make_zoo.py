@@ -37,12 +37,15 @@ from keras_selfattn.data import formats
 from keras_selfattn.data.corpora import Corpora
 from keras_selfattn.data.fingerprint import fingerprint
 from keras_selfattn.data.generated import generate_reviews
+from keras_selfattn.data.lines import read_lines
+from keras_selfattn.data.word_vectors import load_word_vectors
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.files import write_text
 from keras_selfattn.model_card import CARD_FILE
 from keras_selfattn.model_card import model_card
 from keras_selfattn.models.packed_weights import PACKED_FILE
 from keras_selfattn.models.packed_weights import save_packed
+from keras_selfattn.models.restarting import restarted
 from keras_selfattn.models.weights import WEIGHTS_FILE
 from keras_selfattn.zoo.shipped import ABOUT_FILE
 
@@ -93,6 +96,9 @@ _GLOVE_CREDIT = """\
   Public Domain Dedication and License 1.0 (licenses/PDDL-1.0.txt). Those of
   9,163 frequent words were used.
 """
+_REVIEWS_CREDIT = """\
+- Reviews that the package generates (`keras_selfattn.data.generated`).
+"""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,6 +116,9 @@ class Source:
             learns from short ones slowly.
         altered: Integer, how many sentences are learned with another number,
             how many with an opposite, and how many denied.
+        knows_glove: Boolean, whether it knows all words that have a vector
+            of GloVe's, with these as they are, and not those alone that it
+            was trained on.
     """
 
     task: str
@@ -120,6 +129,7 @@ class Source:
     licenses: tuple = ()
     length: float = 1.0
     altered: int = 0
+    knows_glove: bool = False
 
 
 _SNLI_SOURCE = Source(
@@ -142,7 +152,13 @@ SOURCES = {
         (_SNLI_CREDIT, _MULTINLI_CREDIT, _GLOVE_CREDIT),
         ("CC-BY-SA-4.0", "CC-BY-SA-3.0", "CC-BY-3.0", "PDDL-1.0"),
     ),
-    "reviews_structured": Source("reviews: 1 to 5", "Apache-2.0"),
+    "reviews_structured": Source(
+        "reviews: 1 to 5",
+        "Apache-2.0",
+        credits=(_REVIEWS_CREDIT, _GLOVE_CREDIT),
+        licenses=("PDDL-1.0",),
+        knows_glove=True,
+    ),
 }
 REVIEWS = {"train": 16000, "dev": 2000}
 
@@ -168,15 +184,15 @@ def corpora(name):
 
 
 def vectors(name, train):
-    """The file of the word vectors that a model learns from, or `None`."""
+    """The file of the word vectors that a model learns from."""
     source = SOURCES[name]
-    if not source.train:
-        return None
+    glove = pathlib.Path(os.environ["KERAS_SELFATTN_DATA"], GLOVE)
+    if source.knows_glove:
+        return glove
     RUNS.mkdir(parents=True, exist_ok=True)
     kind = name.partition("_")[0]
     path = RUNS / f"{kind}_vectors_{source.length:g}.txt"
     if not path.exists():
-        glove = pathlib.Path(os.environ["KERAS_SELFATTN_DATA"], GLOVE)
         parts = train.corpora[: len(source.train)]
         write_corpus_vectors(path, parts, glove, WIDTH, source.length)
     return path
@@ -199,9 +215,14 @@ def make(name):
         training_overrides=recipe.training,
         verbose=2,
     )
+    folder = run / "model"
+    if source.knows_glove:
+        folder = RUNS / f"{name}_all_words"
+        model = with_all_words(model, vectors(name, train))
+        model.save_to_preset(folder)
     before = evaluation.evaluate(model, Corpora(dev.values())).accuracy
     with replaced_folder(TRAINED / name) as beside:
-        shutil.copytree(run / "model", beside, dirs_exist_ok=True)
+        shutil.copytree(folder, beside, dirs_exist_ok=True)
         (beside / WEIGHTS_FILE).unlink()
         save_packed(model, beside / PACKED_FILE)
         # They are of the weights that were.
@@ -216,6 +237,18 @@ def make(name):
         write_checksums(beside)
     size = sum(path.stat().st_size for path in (TRAINED / name).rglob("*"))
     print(f"{TRAINED / name}: {size / 1e6:.2f} MB")
+
+
+def with_all_words(model, file):
+    """A model that knows further words, with their vectors of a file."""
+    words = (line.split(b" ", 1)[0].decode() for line in read_lines(file))
+    preprocessor = model.preprocessor.extended(words)
+    result = restarted(model, model.labels, preprocessor)
+    # Its path is this machine's.
+    result.training_record = {**model.training_record, "vectors": file.name}
+    pair = load_word_vectors(file, preprocessor.get_vocabulary())
+    result.get_layer("word_vectors").load_vectors(*pair)
+    return result
 
 
 def evaluate(model, dev):

@@ -13,9 +13,11 @@ from keras_selfattn import evaluation
 from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn import zoo
+from keras_selfattn.cli.own_texts import INSTALLED_VECTORS
 
-# It ships, and its words have vectors.
-MODEL = "nli_decomposable"
+# They ship, and their words have vectors; those of the second `train` takes by
+# itself.
+MODEL, INSTALLED = "nli_decomposable", INSTALLED_VECTORS
 # By the number of sides, and whether there are pretrained vectors.
 RECIPES = {
     (1, False): "own_texts",
@@ -67,6 +69,7 @@ OURS["wide"] = (1, {}, {}, ())
 OURS["wide_vectors"] = (1, {"ambiguity_penalty": None}, {}, (VECTORS,))
 OURS["wide_alone_vectors"] = (1, {}, {}, (VECTORS,))
 OURS["wide_alone_model_vectors"] = (1, {}, {}, (MODEL,))
+OURS["wide_alone_installed_vectors"] = (1, {}, {}, (INSTALLED,))
 OURS["wide_alone_two_vectors"] = (1, {}, {}, (VECTORS, GLOVE))
 OURS["decomposable"] = (2, {}, {}, ())
 # By name the number of sides, the shipped model whose weights are the first
@@ -96,6 +99,10 @@ LABELS = {
     "wide_alone_model_vectors": (
         f"BiLSTM, structured self-attention, characters, {MODEL}'s fixed "
         "vectors, n-grams, each part by itself"
+    ),
+    "wide_alone_installed_vectors": (
+        "BiLSTM, structured self-attention, characters, the fixed vectors "
+        "that are installed, n-grams, each part by itself"
     ),
     "wide_alone_two_vectors": (
         "BiLSTM, structured self-attention, characters, fixed word2vec and "
@@ -174,7 +181,7 @@ def train(values, train_rows, dev_rows, seed):
             dev_rows,
             pathlib.Path(folder) / "run",
             vectors=[
-                each if each == MODEL else data_path(each)
+                each if each in (MODEL, INSTALLED) else data_path(each)
                 for each in values["vectors"]
             ]
             or None,

@@ -5,6 +5,7 @@ from keras_selfattn.cli import training
 from keras_selfattn.cli.notes import note
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.cli.options import overrides
+from keras_selfattn.cli.own_texts import own_recipe
 from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.encoding.shards import expanded
 from keras_selfattn.validation import integer
@@ -41,8 +42,10 @@ def prepare(options):
     dev = corpora.open_split(
         options.dev or files[0], options, options.dev_split, "dev"
     )
-    recipe = recipe or training.default_recipe(texts[0], options.vectors)
     model_overrides, training_overrides = overrides(options)
+    vectors = options.vectors
+    if recipe is None:
+        recipe, vectors = own_recipe(texts[0], vectors, model_overrides)
     start_keras()
     from keras_selfattn.training import prepare_shards
 
@@ -51,7 +54,7 @@ def prepare(options):
         texts,
         dev,
         options.output,
-        vectors=options.vectors,
+        vectors=vectors,
         resume=options.resume,
         model_overrides={**recipe.model, **model_overrides},
         training_overrides={**recipe.training, **training_overrides},

@@ -3,7 +3,6 @@
 import contextlib
 import pathlib
 
-from keras_selfattn import sides
 from keras_selfattn import zoo
 from keras_selfattn.cli import corpora
 from keras_selfattn.cli import models
@@ -13,19 +12,19 @@ from keras_selfattn.cli.options import add_command
 from keras_selfattn.cli.options import add_training
 from keras_selfattn.cli.options import choices
 from keras_selfattn.cli.options import overrides
+from keras_selfattn.cli.own_texts import own_recipe
+from keras_selfattn.cli.own_texts import recipe_of_prepared
 from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.cli.trained import print_best
 from keras_selfattn.cli.trained import write_card
 from keras_selfattn.data.corpora import together
 from keras_selfattn.data.splitting import split
 from keras_selfattn.encoding.shards import expanded
-from keras_selfattn.files import read_json
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models.groups import GROUPS
 from keras_selfattn.models.presets import get_preset
 from keras_selfattn.training.ending import finished_history
 from keras_selfattn.training.settings import DATA_FOLDER
-from keras_selfattn.training.settings import MANIFEST_FILE
 from keras_selfattn.training.settings import check_new
 from keras_selfattn.training.settings import is_prepared
 
@@ -119,7 +118,8 @@ def add_recipe(parser):
     chosen.add_argument(
         "--preset",
         help="one that `presets` lists (default: settings for one's own "
-        "texts, without --vectors or with them, or pairs, few or many)",
+        "texts, with --vectors or the installed ones that English texts take, "
+        "or without, or for pairs)",
     )
     chosen.add_argument(
         "--recipe", help="a preset with all settings, of the model zoo"
@@ -190,15 +190,16 @@ def _train(options, recipe, writes=True):
         corpora.refuse_columns(options)
         whole, dev_corpus = [], None
         corpus = pathlib.Path(options.data[0])
-        is_pair = read_json(corpus / MANIFEST_FILE).get("pairs")
     else:
         whole, corpus, dev_corpus = _open_corpora(options, seed)
+    model_overrides, training_overrides = overrides(options)
+    vectors = options.vectors
     if options.start is not None:
         recipe = zoo.Recipe(None)
-    elif prepared:
-        recipe = recipe or _own_recipe(is_pair, options.vectors)
-    recipe = recipe or default_recipe(corpus, options.vectors)
-    model_overrides, training_overrides = overrides(options)
+    elif recipe is None and prepared:
+        recipe, vectors = recipe_of_prepared(corpus, vectors)
+    elif recipe is None:
+        recipe, vectors = own_recipe(corpus, vectors, model_overrides, writes)
     was_finished = (
         writes and options.resume and finished_history(options.output)
     )
@@ -216,7 +217,7 @@ def _train(options, recipe, writes=True):
             corpus,
             dev_corpus,
             options.output,
-            vectors=options.vectors,
+            vectors=vectors,
             seed=seed,
             resume=options.resume,
             model_overrides={**recipe.model, **model_overrides},
@@ -287,18 +288,6 @@ def asked_recipe(options):
         return None
     get_preset(options.preset)
     return zoo.Recipe(options.preset)
-
-
-def default_recipe(corpus, vectors):
-    """The recipe for one's own texts, or pairs of them."""
-    text, _ = next(iter(corpus), ("", None))
-    return _own_recipe(len(sides.sentences(text)) == 2, vectors)
-
-
-def _own_recipe(is_pair, vectors):
-    if is_pair:
-        return zoo.get_recipe("own_pairs")
-    return zoo.get_recipe("own_texts_vectors" if vectors else "own_texts")
 
 
 def _open_corpora(options, seed):

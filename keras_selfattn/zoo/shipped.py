@@ -9,6 +9,8 @@ from keras_selfattn.files import read_json
 ABOUT_FILE = "about.json"
 
 _MODELS = pathlib.Path(__file__).parent / "trained"
+# As `keras_selfattn.text.TextPreprocessor` writes it.
+_VOCABULARY_FILE = "vocabulary.txt"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,6 +53,19 @@ def list_shipped() -> list[str]:
 def find_shipped(name):
     """The path of a shipped model's folder, or `None` where there is none."""
     return _MODELS / name if name in list_shipped() else None
+
+
+def shipped_words(name: str) -> frozenset[str]:
+    """The words that a shipped model has a vector of.
+
+    Args:
+        name: Its name, one of `list_shipped`.
+
+    Returns:
+        A set of strings, as the model's texts have them: in lower case.
+    """
+    path = _MODELS / name / _VOCABULARY_FILE
+    return frozenset(path.read_text(encoding="utf-8").split("\n"))
 
 
 def get_shipped(name: str) -> ShippedModel:

@@ -1,0 +1,96 @@
+"""The recipe for one's own texts, where neither it nor a preset is named."""
+
+import itertools
+import re
+
+from keras_selfattn import sides
+from keras_selfattn import zoo
+from keras_selfattn.cli.notes import note
+from keras_selfattn.files import read_json
+from keras_selfattn.training.settings import MANIFEST_FILE
+from keras_selfattn.zoo.shipped import shipped_words
+
+# The installed model whose word vectors anyone may pass on.
+INSTALLED_VECTORS = "reviews_structured"
+# How many texts tell how many words have one, and the share that is enough:
+# texts of other European languages are at half of it, English ones above it.
+_TEXTS = 1000
+_LEAST_SHARE = 0.6
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+def own_recipe(corpus, vectors, model_overrides, tells=True):
+    """The recipe for labeled texts, or pairs of them.
+
+    Single texts whose words are known to the installed vectors take these,
+    where no others are given, and no width of their own is asked for.
+
+    Args:
+        corpus: Re-iterable of `(text, label)`.
+        vectors: The word vectors that are given, or `None`.
+        model_overrides: Dictionary of the model's arguments that are given.
+        tells: Boolean, whether to say which word vectors are taken, and why.
+
+    Returns:
+        A pair of the `Recipe` and of what `vectors` of
+        `keras_selfattn.training.train` is to be.
+    """
+    text, _ = next(iter(corpus), ("", None))
+    is_pair = len(sides.sentences(text)) == 2
+    if not is_pair and vectors is None:
+        vectors = _installed(corpus, model_overrides, note if tells else str)
+    return _recipe(is_pair, vectors), vectors
+
+
+def recipe_of_prepared(folder, vectors):
+    """As `own_recipe`, for the texts that `prepare` has made into ids.
+
+    Args:
+        folder: `pathlib.Path` of what it has made.
+        vectors: The word vectors that are given, or `None`.
+    """
+    manifest = read_json(folder / MANIFEST_FILE)
+    made = manifest.get("settings", {}).get("texts", {}).get("vectors")
+    if vectors is None and made == INSTALLED_VECTORS:
+        vectors = made
+    return _recipe(manifest.get("pairs"), vectors), vectors
+
+
+def known_share(corpus, words):
+    """The share of the words in the first texts that are known.
+
+    Args:
+        corpus: Iterable of `(text, label)`.
+        words: Set of strings in lower case.
+    """
+    known = total = 0
+    for text, _ in itertools.islice(corpus, _TEXTS):
+        found = _WORD.findall(text.lower())
+        known += sum(word in words for word in found)
+        total += len(found)
+    return known / total if total else 0.0
+
+
+def _recipe(is_pair, vectors):
+    if is_pair:
+        return zoo.get_recipe("own_pairs")
+    return zoo.get_recipe("own_texts_vectors" if vectors else "own_texts")
+
+
+def _installed(corpus, model_overrides, tell):
+    """The installed vectors, or `None` where they are not for these texts."""
+    if "embedding_dim" in model_overrides:
+        return None
+    share = known_share(corpus, shipped_words(INSTALLED_VECTORS))
+    if share < _LEAST_SHARE:
+        tell(
+            f"word vectors: learned from the texts alone, as {share:.0%} of "
+            "their words have installed ones"
+        )
+        return None
+    tell(
+        f"word vectors: those of {INSTALLED_VECTORS}, which came with the "
+        f"package; {share:.0%} of the words have one (--recipe own_texts "
+        "takes none)"
+    )
+    return INSTALLED_VECTORS
