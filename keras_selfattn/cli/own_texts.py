@@ -12,8 +12,9 @@ from keras_selfattn.zoo.shipped import shipped_words
 
 # The installed model whose word vectors anyone may pass on.
 INSTALLED_VECTORS = "reviews_structured"
-# How many texts tell how many words have one, and the share that is enough:
-# texts of other European languages are at half of it, English ones above it.
+# How many texts tell how many words have one, and the share that is enough: of
+# German, Spanish, French, Italian or Dutch words a third to two fifths have one
+# by chance, of English words in nine corpora five sixths to nine tenths.
 _TEXTS = 1000
 _LEAST_SHARE = 0.6
 _WORD = re.compile(r"[^\W\d_]+")
