@@ -5,11 +5,13 @@
 makes pairs of the sentences of SNLI's training pairs in the folder that
 KERAS_SELFATTN_DATA names: each pair the other way round, two hypotheses of one
 premise, and a premise with the hypothesis of another one that shares the most
-with it. The label is what the model answers, the name or the folder of one.
+with it, or with `--similar N` of N others. The label is what the model answers,
+the name or the folder of one.
 """
 
 import argparse
 import collections
+import itertools
 import json
 import random
 
@@ -28,12 +30,14 @@ _CHUNK = 500
 _STOP_WORDS = ["a", "the", "is", "are", "an", "of", "in", "on", "and", "to"]
 
 
-def transfer_pairs(pairs, seed=0):
+def transfer_pairs(pairs, seed=0, similar=1):
     """New pairs of the sentences of some pairs.
 
     Args:
         pairs: Iterable of pairs of strings, premise and hypothesis.
         seed: Integer.
+        similar: Integer, how many hypotheses of other premises each premise
+            is paired with.
 
     Returns:
         List of pairs of strings, in a random order: none is one of `pairs`.
@@ -59,13 +63,13 @@ def transfer_pairs(pairs, seed=0):
             ]
             if others:
                 made[one, generator.choice(others)] = None
-    made = list({**made, **dict.fromkeys(_most_similar(hypotheses))})
+    made = list({**made, **dict.fromkeys(_most_similar(hypotheses, similar))})
     generator.shuffle(made)
     return made
 
 
-def _most_similar(hypotheses):
-    """Each premise and the likest hypothesis of another, by tf-idf."""
+def _most_similar(hypotheses, number):
+    """Each premise and the likest hypotheses of others, by tf-idf."""
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     premises = list(hypotheses)
@@ -78,22 +82,27 @@ def _most_similar(hypotheses):
         chunk = premises[start : start + _CHUNK]
         similar = (vectorizer.transform(chunk) @ table).tocsr()
         for premise, row in zip(chunk, similar, strict=True):
-            for place in row.indices[np.argsort(-row.data, kind="stable")]:
-                if others[place] not in hypotheses[premise]:
-                    yield premise, others[place]
-                    break
+            places = row.indices[np.argsort(-row.data, kind="stable")]
+            found = (
+                (premise, others[place])
+                for place in places
+                if others[place] not in hypotheses[premise]
+            )
+            yield from itertools.islice(found, number)
 
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("model")
     parser.add_argument("output")
+    parser.add_argument("--similar", type=int, default=1, metavar="N")
     options = parser.parse_args(arguments)
-    made = transfer_pairs(
+    pairs = (
         pair
         for file in SNLI
         for pair, _ in formats.open_corpus(data_path(file))
     )
+    made = transfer_pairs(pairs, similar=options.similar)
     model = models.from_preset(options.model)
     lines = []
     for batch, rows in evaluation.predict(model, made, _BATCH_SIZE):

@@ -31,6 +31,16 @@ def test_all_three_kinds():
         assert {*premise.split()} & {*hypothesis.split()}
 
 
+def test_several_hypotheses_of_others():
+    pairs = [(f"A dog runs {word}.", f"A dog is {word}.") for word in "abcd"]
+    one, three = (transfer_pairs(pairs, similar=n) for n in (1, 3))
+    swapped = {(b, a) for a, b in pairs}
+    assert {*one} < {*three}
+    for made, number in ((one, 1), (three, 3)):
+        premises = [premise for premise, _ in {*made} - swapped]
+        assert [premises.count(premise) for premise, _ in pairs] == [number] * 4
+
+
 def test_the_same_from_the_same_seed():
     assert transfer_pairs(PAIRS) == transfer_pairs(iter(PAIRS))
 
@@ -46,10 +56,10 @@ def test_command(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(command, "SNLI", [path])
     monkeypatch.setattr(command, "data_path", lambda file: file)
     output = tmp_path / "snli_transfer.jsonl"
-    command.main(["snli_decomposable", str(output)])
+    command.main(["snli_decomposable", str(output), "--similar=2"])
     found = [json.loads(line) for line in output.read_text().splitlines()]
     made = [(row["sentence1"], row["sentence2"]) for row in found]
-    assert made == transfer_pairs(PAIRS)
+    assert made == transfer_pairs(PAIRS, similar=2)
     labels = {row["gold_label"] for row in found}
     assert labels <= {"contradiction", "entailment", "neutral"}
     assert f"{len(made)} pairs" in capsys.readouterr().out
