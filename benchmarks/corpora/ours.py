@@ -15,9 +15,8 @@ from keras_selfattn import training
 from keras_selfattn import zoo
 from keras_selfattn.cli.own_texts import INSTALLED_VECTORS
 
-# They ship, and their words have vectors; those of the second `train` takes by
-# itself.
-MODEL, INSTALLED = "nli_decomposable", INSTALLED_VECTORS
+# It ships, and its words have vectors.
+MODEL = "nli_decomposable"
 # By the number of sides, and whether there are pretrained vectors.
 RECIPES = {
     (1, False): "own_texts",
@@ -69,7 +68,7 @@ OURS["wide"] = (1, {}, {}, ())
 OURS["wide_vectors"] = (1, {"ambiguity_penalty": None}, {}, (VECTORS,))
 OURS["wide_alone_vectors"] = (1, {}, {}, (VECTORS,))
 OURS["wide_alone_model_vectors"] = (1, {}, {}, (MODEL,))
-OURS["wide_alone_installed_vectors"] = (1, {}, {}, (INSTALLED,))
+OURS["wide_alone_installed_vectors"] = (1, {}, {}, (INSTALLED_VECTORS,))
 OURS["wide_alone_two_vectors"] = (1, {}, {}, (VECTORS, GLOVE))
 OURS["decomposable"] = (2, {}, {}, ())
 # By name the number of sides, the shipped model whose weights are the first
@@ -181,7 +180,7 @@ def train(values, train_rows, dev_rows, seed):
             dev_rows,
             pathlib.Path(folder) / "run",
             vectors=[
-                each if each in (MODEL, INSTALLED) else data_path(each)
+                each if each in (MODEL, INSTALLED_VECTORS) else data_path(each)
                 for each in values["vectors"]
             ]
             or None,
