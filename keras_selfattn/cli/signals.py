@@ -3,6 +3,9 @@
 Python drops an exception that a handler raises inside a callback of the
 garbage collector, of a `__del__`, or of C code, and calls no handler at all
 while C code runs. So a thread looks whether the command has ended.
+
+TensorFlow's C code calls Python while it traces a function, and may break where
+that raises, up to a segmentation fault: a trace comes to its end first.
 """
 
 import _thread
@@ -24,8 +27,11 @@ _AT_ONCE = 1.0
 # How long what has dropped an exception is given to end.
 _SOON = 0.1
 _NUMBERS = (signal.SIGINT, signal.SIGTERM)
-# What is said beside the numbers of signals: that an exception was dropped.
+# What is said beside the numbers of signals: that an exception was dropped, or
+# not raised yet.
 _LOST = b"\0"
+_LATER = b"\1"
+_TRACING = "tensorflow.python.framework.func_graph"
 
 
 class Signals:
@@ -61,6 +67,9 @@ class Signals:
         if self._raised is not None:
             # A second exception would cut the clearing away short.
             return
+        if _is_tracing(frame):
+            self._arrived.send(_LATER)
+            return
         self._raised = time.monotonic()
         if number == signal.SIGINT:
             raise KeyboardInterrupt
@@ -94,13 +103,23 @@ class Signals:
         if not select.select([self._arrivals], [], [], seconds)[0]:
             return None
         arrived = self._arrivals.recv(1)
-        if arrived == _LOST:
+        if arrived in (_LOST, _LATER):
             time.sleep(_SOON)
-            self._raised = None
+            if arrived == _LOST:
+                self._raised = None
             _thread.interrupt_main(self.received)
             # That is said to have arrived as well.
             self._arrivals.recv(1)
         return arrived[0] if arrived[0] in _NUMBERS else None
+
+
+def _is_tracing(frame):
+    """Whether TensorFlow's tracing has called what runs in a frame."""
+    while frame is not None:
+        if frame.f_globals.get("__name__") == _TRACING:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _is_of_a_signal(error):

@@ -92,6 +92,25 @@ CAUSE_OF_A_LOST_ONE = """
     del lost
     time.sleep(60)
 """
+TRACED = """
+    import tensorflow as tf
+    def traced():
+        kill()
+        for _ in range(1000):
+            pass
+        pathlib.Path("traced").touch()
+        return tf.constant(1)
+    tf.function(traced, autograph=False)()
+    time.sleep(60)
+"""
+TRACED_FOR_LONG = """
+    import tensorflow as tf
+    def traced():
+        with replaced_folder("new") as beside:
+            kill()
+            time.sleep(60)
+    tf.function(traced, autograph=False)()
+"""
 BODIES = {
     "in a callback": IN_A_CALLBACK,
     "swallowed": SWALLOWED,
@@ -100,7 +119,11 @@ BODIES = {
     "made another of": MADE_ANOTHER_OF,
     "lost and done": LOST_AND_DONE,
     "cause of a lost one": CAUSE_OF_A_LOST_ONE,
+    "traced": TRACED,
+    "traced for long": TRACED_FOR_LONG,
 }
+# What else they leave behind.
+LEFT = {SWALLOWED: ["kept"], TWICE: ["first"], TRACED: ["traced"]}
 
 
 def end(folder, body, name="SIGTERM", before=""):
@@ -125,7 +148,7 @@ def test_a_signal_ends_the_command(tmp_path, body, name):
     assert "Traceback" not in done.stderr
     assert "internal error" not in done.stderr
     left = sorted(path.name for path in tmp_path.iterdir())
-    assert left == {SWALLOWED: ["kept"], TWICE: ["first"]}.get(body, [])
+    assert left == LEFT.get(body, [])
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")

@@ -6,6 +6,7 @@ once, where a fresh one takes seconds: so a thousand faults fit into a night.
 
 import contextlib
 import ctypes
+import faulthandler
 import os
 import resource
 import signal
@@ -136,6 +137,8 @@ def _become(words, said, disk, rights, begun):
         with open(said, "wb") as file:
             os.dup2(file.fileno(), 1)
             os.dup2(file.fileno(), 2)
+        # A crash of C code says where it was.
+        faulthandler.enable(2)
         for name in ("stdout", "stderr"):
             number = 1 if name == "stdout" else 2
             setattr(sys, name, open(number, "w", closefd=False))  # noqa: SIM115

@@ -8,6 +8,8 @@ from tests.faults.commands import COMMANDS
 from tests.faults.kinds import FAULTS
 from tests.faults.process import Process
 
+# How much of what a command has said is told, in characters.
+_SHOWN = 2000
 _ERROR = "keras-selfattn: error: "
 # What only one who is writing may have beside its path.
 _HIDDEN = (".*.tmp", ".*.new", ".*.old", ".*.lock", ".lock", ".export-*")
@@ -57,7 +59,8 @@ class Trial:
             if process.end():
                 wrong.append("hung")
             if process.code not in codes:
-                wrong.append(f"ended with {process.code}")
+                said = process.text()[-_SHOWN:]
+                wrong.append(f"ended with {process.code}: {said}")
             wrong += _said(process)
         self.codes = [process.code for process in processes]
         if len(processes) > 1 and 0 not in self.codes:
