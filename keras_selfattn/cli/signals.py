@@ -31,6 +31,7 @@ _NUMBERS = (signal.SIGINT, signal.SIGTERM)
 # not raised yet.
 _LOST = b"\0"
 _LATER = b"\1"
+# The module whose functions call what is traced.
 _TRACING = "tensorflow.python.framework.func_graph"
 
 
