@@ -6,7 +6,7 @@ makes pairs of the sentences of SNLI's training pairs in the folder that
 KERAS_SELFATTN_DATA names: each pair the other way round, two hypotheses of one
 premise, and a premise with the hypothesis of another one that shares the most
 with it, or with `--similar N` of N others. The label is what the model answers,
-the name or the folder of one.
+the name or the folder of one, or of several the mean of their probabilities.
 """
 
 import argparse
@@ -91,9 +91,29 @@ def _most_similar(hypotheses, number):
             yield from itertools.islice(found, number)
 
 
+def labels_by(names, pairs):
+    """What models answer together.
+
+    Args:
+        names: List of names or folders of models that know the same labels.
+        pairs: List of pairs of strings.
+
+    Returns:
+        List of labels, those of the largest mean of probabilities.
+    """
+    order, total = None, 0
+    for name in names:
+        model = models.from_preset(name)
+        order = order or model.labels
+        places = [model.labels.index(label) for label in order]
+        answers = evaluation.predict(model, pairs, _BATCH_SIZE)
+        total += np.concatenate([rows for _, rows in answers])[:, places]
+    return [order[place] for place in total.argmax(axis=1)]
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model")
+    parser.add_argument("models", nargs="+", metavar="model")
     parser.add_argument("output")
     parser.add_argument("--similar", type=int, default=1, metavar="N")
     options = parser.parse_args(arguments)
@@ -103,16 +123,13 @@ def main(arguments=None):
         for pair, _ in formats.open_corpus(data_path(file))
     )
     made = transfer_pairs(pairs, similar=options.similar)
-    model = models.from_preset(options.model)
-    lines = []
-    for batch, rows in evaluation.predict(model, made, _BATCH_SIZE):
-        for (first, second), row in zip(batch, rows, strict=True):
-            record = {
-                "sentence1": first,
-                "sentence2": second,
-                "gold_label": model.labels[row.argmax()],
-            }
-            lines.append(json.dumps(record))
+    labels = labels_by(options.models, made)
+    lines = [
+        json.dumps(
+            {"sentence1": first, "sentence2": second, "gold_label": label}
+        )
+        for (first, second), label in zip(made, labels, strict=True)
+    ]
     write_text(options.output, "\n".join(lines) + "\n")
     print(f"{options.output}: {len(lines):,} pairs")
 

@@ -1,8 +1,11 @@
 import json
 
+import numpy as np
 import pytest
 
+import keras_selfattn as ks
 from benchmarks import transfer_pairs as command
+from benchmarks.transfer_pairs import labels_by
 from benchmarks.transfer_pairs import transfer_pairs
 
 PAIRS = [
@@ -63,3 +66,43 @@ def test_command(tmp_path, monkeypatch, capsys):
     labels = {row["gold_label"] for row in found}
     assert labels <= {"contradiction", "entailment", "neutral"}
     assert f"{len(made)} pairs" in capsys.readouterr().out
+
+
+def test_labels_of_several_models():
+    """The labels of the largest mean, in whichever order each has them."""
+    names = ["snli_decomposable", "nli_decomposable"]
+    pairs = [
+        ("A man plays a guitar.", "A man is asleep in his bed."),
+        ("A man plays a guitar.", "A man makes music."),
+        *PAIRS,
+    ]
+    total = {}
+    for name in names:
+        model = ks.models.from_preset(name)
+        for place, label in enumerate(model.labels):
+            answer = model.predict(pairs, verbose=0)[:, place]
+            total[label] = total.get(label, 0) + answer
+    expected = [
+        max(total, key=lambda label: total[label][row])
+        for row in range(len(pairs))
+    ]
+    assert labels_by(names, pairs) == expected
+    assert len({*expected}) > 1
+
+
+def test_one_order_of_labels(monkeypatch):
+    class Model:
+        def __init__(self, labels):
+            self.labels = labels
+
+    known = {"a": Model(["yes", "no"]), "b": Model(["no", "yes"])}
+    answers = {"yes": {"a": 0.6, "b": 0.3}, "no": {"a": 0.4, "b": 0.7}}
+
+    def predict(model, pairs, batch_size):
+        name = next(name for name in known if known[name] is model)
+        row = [answers[label][name] for label in model.labels]
+        yield pairs, np.array([row] * len(pairs))
+
+    monkeypatch.setattr(command.models, "from_preset", known.get)
+    monkeypatch.setattr(command.evaluation, "predict", predict)
+    assert labels_by(["a", "b"], PAIRS) == ["no"] * len(PAIRS)
