@@ -10,9 +10,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import keras
+import numpy as np
 
 from keras_selfattn import models
+from keras_selfattn.checksums import check_checksums
+from keras_selfattn.checksums import write_checksums
 from keras_selfattn.data.joined_vectors import vector_files
+from keras_selfattn.files import remove_folder
+from keras_selfattn.files import replaced_folder
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models import arguments
 from keras_selfattn.models.classifier import Classifier
@@ -34,6 +39,8 @@ from keras_selfattn.training.values import DEFAULTS
 from keras_selfattn.training.values import training_values
 
 _FINISHED = True
+_TARGETS_FOLDER = "targets"
+_TARGETS_FILE = "targets.npy"
 
 
 def train(
@@ -65,7 +72,7 @@ def train(
     each epoch, or more often; `checksums.json` has the SHA-256 of their files.
     Until the run has ended its `data/` holds the encoded texts, so that no
     corpus is too large for the memory, and none is encoded again where a run
-    goes on. The training texts are read twice, the dev texts once.
+    goes on, nor are teachers asked again. The training texts are read twice, the dev texts once.
 
     A run repeats itself for the same seed, data and settings, and one that
     was stopped and resumed ends with the weights of one that was not.
@@ -245,7 +252,7 @@ def _train(run, asked, workers=None):
         check_model_arguments(run.settings["preset"], asked.model_overrides)
     with run.data_folder() as data:
         texts = _texts(run.settings, asked, data)
-        targets = _targets(run.settings, asked, texts)
+        targets = _targets(run.settings, asked, texts, data / _TARGETS_FOLDER)
         model = _model(run.settings, asked, texts)
         # As large as the table that they are in now.
         texts.vectors = None
@@ -321,16 +328,29 @@ def _teachers(names, asked, train_texts, strategy, verify):
     return Teachers(names, verify)
 
 
-def _targets(settings, asked, texts):
-    """What is learned in the labels' place, or `None`."""
+def _targets(settings, asked, texts, folder):
+    """What is learned in the labels' place, or `None`.
+
+    Teachers may take longer to answer than their pupil to learn, so their
+    answers stay beside the encoded texts for when the run goes on.
+    """
     if asked.teachers is None:
         return None
-    return asked.teachers.targets(
+    try:
+        check_checksums(folder)
+        return np.load(folder / _TARGETS_FILE)
+    except (ValueError, OSError):
+        remove_folder(folder)
+    targets = asked.teachers.targets(
         asked.train_texts,
         texts.train_data,
         {**DEFAULTS, **settings["training"]}["student_loss_weight"],
         shown(asked.fitting["verbose"]),
     )
+    with replaced_folder(folder) as written:
+        np.save(written / _TARGETS_FILE, targets)
+        write_checksums(written)
+    return targets
 
 
 def _model(settings, asked, texts):

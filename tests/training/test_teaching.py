@@ -173,6 +173,32 @@ def test_a_stopped_run_goes_on_as_if_it_had_not(teachers, tmp_path):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_run_that_goes_on_asks_no_teacher_again(
+    damaged, teachers, tmp_path, monkeypatch
+):
+    class Stop(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            raise KeyboardInterrupt
+
+    asked = []
+
+    def targets(self, *arguments):
+        asked.append(arguments)
+        return targets_of(self, *arguments)
+
+    targets_of = Teachers.targets
+    monkeypatch.setattr(Teachers, "targets", targets)
+    with pytest.raises(KeyboardInterrupt):
+        train(tmp_path / "run", teachers=paths(teachers), callbacks=[Stop()])
+    (kept,) = (tmp_path / "run").rglob("targets.npy")
+    if damaged:
+        np.save(kept, np.load(kept) / 2)
+    train(tmp_path / "run", teachers=paths(teachers), resume=True)
+    assert len(asked) == 1 + damaged
+    assert not kept.exists()
+
+
 def test_the_command_says_what_a_model_has_learned_from(teachers, tmp_path):
     lines = [json.dumps({"text": t, "label": label}) for t, label in ROWS]
     (tmp_path / "rows.jsonl").write_text("\n".join(lines) + "\n")
