@@ -72,10 +72,10 @@ OURS["wide_alone_installed_vectors"] = (1, {}, {}, (INSTALLED_VECTORS,))
 OURS["wide_alone_two_vectors"] = (1, {}, {}, (VECTORS, GLOVE))
 OURS["decomposable"] = (2, {}, {}, ())
 # By name the number of sides, the shipped model whose weights are the first
-# ones, and the corpus it has learned.
+# ones, and the corpora it has learned.
 STARTS = {
-    "from_snli": (2, "snli_decomposable", "snli"),
-    "from_reviews": (1, "reviews_structured", None),
+    "from_snli": (2, "snli_decomposable", ("snli", "snli_both")),
+    "from_reviews": (1, "reviews_structured", ()),
 }
 LABELS = {
     **{
@@ -137,7 +137,7 @@ def sides_of(name):
 
 def has_learned(name, corpus):
     """Whether a model starts from one that has seen texts of a corpus."""
-    return name in STARTS and STARTS[name][2] == corpus
+    return name in STARTS and corpus in STARTS[name][2]
 
 
 def settings(name):

@@ -18,6 +18,7 @@ class Source:
     Attributes:
         title: Its name in pictures and tables.
         train: The file of the training rows.
+        train_more: Further files of such.
         dev: That of the dev rows.
         label: The field with the label.
         sides: The fields with the text or texts.
@@ -30,6 +31,7 @@ class Source:
     label: str = "label"
     sides: tuple = ("text",)
     held_out: int = 0
+    train_more: tuple = ()
 
 
 def _task(title, name):
@@ -38,8 +40,9 @@ def _task(title, name):
     )
 
 
-def _pairs(title, train, dev):
-    return Source(title, train, dev, "gold_label", ("sentence1", "sentence2"))
+def _pairs(title, train, dev, **more):
+    sides = ("sentence1", "sentence2")
+    return Source(title, train, dev, "gold_label", sides, **more)
 
 
 CORPORA = {
@@ -76,6 +79,12 @@ CORPORA = {
         "snli/snli_1.0_train_part.jsonl.gz",
         "snli/snli_1.0_dev.jsonl.gz",
     ),
+    "snli_both": _pairs(
+        "SNLI, both parts",
+        "snli/snli_1.0_train_part.jsonl.gz",
+        "snli/snli_1.0_dev.jsonl.gz",
+        train_more=("snli/snli_1.0_train_part2.jsonl.gz",),
+    ),
     "multinli": _pairs(
         "MultiNLI",
         "multinli/multinli_1.0_train_part.jsonl.gz",
@@ -102,7 +111,8 @@ def read(name):
     Any first rows are a random part of all, the same for all who ask.
     """
     source = CORPORA[name]
-    train = _read(source, source.train)
+    files = (source.train, *source.train_more)
+    train = [row for file in files for row in _read(source, file)]
     random.Random(0).shuffle(train)
     if source.dev is not None:
         return train, _read(source, source.dev)

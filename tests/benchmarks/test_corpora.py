@@ -134,6 +134,20 @@ def test_a_search_comes_with_its_minutes():
     assert keys[1]["settings"]["minutes"] == 0.5
 
 
+def test_a_corpus_of_two_files(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERAS_SELFATTN_DATA", str(tmp_path))
+    texts.read.cache_clear()
+    (tmp_path / "snli").mkdir()
+    for name in ("train_part", "train_part2", "dev"):
+        row = {"sentence1": name, "sentence2": "b", "gold_label": "neutral"}
+        with gzip.open(tmp_path / f"snli/snli_1.0_{name}.jsonl.gz", "wt") as f:
+            f.write(json.dumps(row) + "\n")
+    train, dev = texts.read("snli_both")
+    assert {text[0] for text, _ in train} == {"train_part", "train_part2"}
+    assert [text[0] for text, _ in dev] == ["dev"]
+    texts.read.cache_clear()
+
+
 def test_any_first_rows_are_a_part_of_more(tmp_path, monkeypatch):
     monkeypatch.setenv("KERAS_SELFATTN_DATA", str(tmp_path))
     texts.read.cache_clear()
@@ -178,7 +192,7 @@ def test_no_model_starts_with_what_it_is_asked_to_learn():
     assert [
         (name, corpus)
         for name in ours.STARTS
-        for corpus in ("snli", "multinli", "mr")
+        for corpus in ("snli", "snli_both", "multinli", "mr")
         if running.can(name, corpus)
     ] == [
         ("from_snli", "multinli"),
