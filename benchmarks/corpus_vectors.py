@@ -22,7 +22,14 @@ _SMOOTHING = 0.75
 
 
 def write_corpus_vectors(
-    path, corpora, glove, width, length=1.0, min_count=3, lowercase=True
+    path,
+    corpora,
+    glove,
+    width,
+    length=1.0,
+    min_count=3,
+    lowercase=True,
+    further=None,
 ):
     """Write a text file of the vectors of a corpus's words.
 
@@ -34,6 +41,8 @@ def write_corpus_vectors(
         length: Float, the mean length of each of the two.
         min_count: Integer, how often a word must occur to have a vector.
         lowercase: Boolean, whether texts are lowercased.
+        further: A function from the texts' words, text by text, and the words
+            that have vectors, to an array of further numbers, a row a word.
     """
     tokens = list(_tokens(corpora, lowercase))
     counts = collections.Counter(itertools.chain.from_iterable(tokens))
@@ -44,6 +53,8 @@ def write_corpus_vectors(
     learned *= length / np.linalg.norm(learned, axis=1).mean()
     pretrained = _predict_missing(learned, pretrained, found)
     vectors = np.concatenate([pretrained, learned], 1)
+    if further is not None:
+        vectors = np.concatenate([vectors, further(tokens, words)], 1)
     lines = (
         " ".join([word, *(f"{number:.4f}" for number in vector)])
         for word, vector in zip(words, vectors, strict=True)

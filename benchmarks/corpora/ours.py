@@ -5,6 +5,7 @@ import tempfile
 
 import numpy as np
 
+from benchmarks import review_vectors
 from benchmarks.corpora.texts import GLOVE
 from benchmarks.corpora.texts import VECTORS
 from benchmarks.corpora.texts import data_path
@@ -17,6 +18,8 @@ from keras_selfattn.cli.own_texts import INSTALLED_VECTORS
 
 # It ships, and its words have vectors.
 MODEL = "nli_decomposable"
+# Made by `benchmarks.review_vectors` where it is not there yet.
+REVIEWS = "runs/review_vectors.txt"
 # By the number of sides, and whether there are pretrained vectors.
 RECIPES = {
     (1, False): "own_texts",
@@ -91,6 +94,7 @@ OURS["wide_alone_vectors"] = (1, {}, {}, (VECTORS,))
 OURS["wide_alone_model_vectors"] = (1, {}, {}, (MODEL,))
 OURS["wide_alone_installed_vectors"] = (1, {}, {}, (INSTALLED_VECTORS,))
 OURS["wide_alone_two_vectors"] = (1, {}, {}, (VECTORS, GLOVE))
+OURS["wide_alone_review_vectors"] = (1, {}, {}, (VECTORS, REVIEWS))
 OURS["decomposable"] = (2, {}, {}, ())
 OURS["decomposable_intra"] = (2, {"intra_sentence": True}, {}, ())
 # By name the number of sides, the shipped model whose weights are the first
@@ -99,6 +103,8 @@ STARTS = {
     "from_snli": (2, "snli_decomposable", ("snli", "snli_both")),
     "from_reviews": (1, "reviews_structured", ()),
 }
+# What else has seen the dev rows of a corpus, with their labels.
+_SEEN = {"wide_alone_review_vectors": ("imdb",)}
 LABELS = {
     **{
         f"{pooling}_{encoder}": f"{_TITLES[encoder]}, {_TITLES[pooling]}"
@@ -141,6 +147,10 @@ LABELS = {
         "BiLSTM, structured self-attention, characters, fixed word2vec and "
         "GloVe vectors, n-grams, each part by itself"
     ),
+    "wide_alone_review_vectors": (
+        "BiLSTM, structured self-attention, characters, fixed vectors of "
+        "word2vec and of rated reviews, n-grams, each part by itself"
+    ),
     "decomposable": "decomposable attention",
     "decomposable_intra": (
         "decomposable attention, with intra-sentence attention"
@@ -173,8 +183,9 @@ def sides_of(name):
 
 
 def has_learned(name, corpus):
-    """Whether a model starts from one that has seen texts of a corpus."""
-    return name in STARTS and corpus in STARTS[name][2]
+    """Whether a model starts from what has seen labeled texts of a corpus."""
+    learned = STARTS[name][2] if name in STARTS else _SEEN.get(name, ())
+    return corpus in learned
 
 
 def settings(name):
@@ -216,11 +227,7 @@ def train(values, train_rows, dev_rows, seed):
             train_rows,
             dev_rows,
             pathlib.Path(folder) / "run",
-            vectors=[
-                each if each in (MODEL, INSTALLED_VECTORS) else data_path(each)
-                for each in values["vectors"]
-            ]
-            or None,
+            vectors=[_source(each) for each in values["vectors"]] or None,
             seed=seed,
             model_overrides=values.get("model"),
             training_overrides=values.get("training"),
@@ -230,6 +237,19 @@ def train(values, train_rows, dev_rows, seed):
         )
         watch.stop()
     return model, _outcome(model, watch)
+
+
+def _source(name):
+    """What `train` takes for a source of vectors."""
+    if name in (MODEL, INSTALLED_VECTORS):
+        return name
+    if name != REVIEWS:
+        return data_path(name)
+    path = pathlib.Path(name)
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        review_vectors.write_review_vectors(path)
+    return path
 
 
 def search(values, train_rows, dev_rows, seed):
