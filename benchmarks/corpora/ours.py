@@ -103,8 +103,8 @@ STARTS = {
     "from_snli": (2, "snli_decomposable", ("snli", "snli_both")),
     "from_reviews": (1, "reviews_structured", ()),
 }
-# What else has seen the dev rows of a corpus, with their labels.
-_SEEN = {"wide_alone_review_vectors": ("imdb",)}
+# What else has seen labels of dev rows, or of more rows than there are to learn.
+_SEEN = {"wide_alone_review_vectors": ("imdb", "yelp")}
 LABELS = {
     **{
         f"{pooling}_{encoder}": f"{_TITLES[encoder]}, {_TITLES[pooling]}"
