@@ -103,7 +103,7 @@ STARTS = {
     "from_snli": (2, "snli_decomposable", ("snli", "snli_both")),
     "from_reviews": (1, "reviews_structured", ()),
 }
-# What else has seen labels of dev rows, or of more rows than there are to learn.
+# What else has seen labels of dev rows, or of more rows than a model is given.
 _SEEN = {"wide_alone_review_vectors": ("imdb", "yelp")}
 LABELS = {
     **{
