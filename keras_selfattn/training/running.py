@@ -72,7 +72,8 @@ def train(
     each epoch, or more often; `checksums.json` has the SHA-256 of their files.
     Until the run has ended its `data/` holds the encoded texts, so that no
     corpus is too large for the memory, and none is encoded again where a run
-    goes on, nor are teachers asked again. The training texts are read twice, the dev texts once.
+    goes on, nor are teachers asked again. The training texts are read twice,
+    the dev texts once.
 
     A run repeats itself for the same seed, data and settings, and one that
     was stopped and resumed ends with the weights of one that was not.
