@@ -68,16 +68,15 @@ def log_count_ratios(texts, labels, words):
 def write_review_vectors(path):
     """Write the text file of the vectors."""
     imdb, yelp, age = (CORPORA[name] for name in ("imdb", "yelp", "age"))
-    rated = [
-        Corpus(data_path(imdb.train), label="rating"),
-        _both(
-            Corpus(data_path(file), label=yelp.label)
-            for file in (yelp.train, MORE_YELP)
-        ),
+    of_imdb = list(Corpus(data_path(imdb.train), label="rating"))
+    of_yelp = [
+        row
+        for file in (yelp.train, MORE_YELP)
+        for row in Corpus(data_path(file), label=yelp.label)
     ]
     stars = [
-        [stars_of_imdb(rating) for _, rating in rated[0]],
-        [float(label) for _, label in rated[1]],
+        [stars_of_imdb(rating) for _, rating in of_imdb],
+        [label for _, label in of_yelp],
     ]
     posts = Corpus(data_path(age.train), label=age.label)
 
@@ -94,16 +93,12 @@ def write_review_vectors(path):
 
     corpus_vectors.write_corpus_vectors(
         path,
-        [*rated, posts],
+        [of_imdb, of_yelp, posts],
         data_path(GLOVE),
         WIDTH,
         min_count=MIN_COUNT,
         further=ratios,
     )
-
-
-def _both(corpora):
-    return [row for corpus in corpora for row in corpus]
 
 
 def main(arguments=None):

@@ -220,6 +220,8 @@ def _without_none(values):
 
 def train(values, train_rows, dev_rows, seed):
     """The best model on dev of one training, and what it took."""
+    # What must be made first is no part of the training.
+    vectors = [_source(each) for each in values["vectors"]]
     with tempfile.TemporaryDirectory() as folder:
         watch = Watch()
         model = training.train(
@@ -227,7 +229,7 @@ def train(values, train_rows, dev_rows, seed):
             train_rows,
             dev_rows,
             pathlib.Path(folder) / "run",
-            vectors=[_source(each) for each in values["vectors"]] or None,
+            vectors=vectors or None,
             seed=seed,
             model_overrides=values.get("model"),
             training_overrides=values.get("training"),

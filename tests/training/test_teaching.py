@@ -155,11 +155,12 @@ def test_macro_f1_on_dev_is_that_of_an_evaluation(teachers, tmp_path):
     assert float(row["val_macro_f1"]) == pytest.approx(expected, abs=1e-5)
 
 
-def test_a_stopped_run_goes_on_as_if_it_had_not(teachers, tmp_path):
-    class Stop(keras.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            raise KeyboardInterrupt
+class Stop(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        raise KeyboardInterrupt
 
+
+def test_a_stopped_run_goes_on_as_if_it_had_not(teachers, tmp_path):
     whole = train(tmp_path / "whole", teachers=paths(teachers))
     stopped = tmp_path / "stopped"
     with pytest.raises(KeyboardInterrupt):
@@ -177,10 +178,6 @@ def test_a_stopped_run_goes_on_as_if_it_had_not(teachers, tmp_path):
 def test_a_run_that_goes_on_asks_no_teacher_again(
     damaged, teachers, tmp_path, monkeypatch
 ):
-    class Stop(keras.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            raise KeyboardInterrupt
-
     asked = []
 
     def targets(self, *arguments):
