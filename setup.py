@@ -10,6 +10,7 @@ HERE = pathlib.Path(__file__).parent
 extras = {
     "tuning": ["matplotlib>=3.8", "scikit-learn>=1.4", "scipy>=1.11.1"],
     "reproduction": ["matplotlib>=3.8", "scipy>=1.11.1"],
+    "vectors": ["scikit-learn>=1.4"],
     "viz": ["matplotlib>=3.8"],
     "parquet": ["pyarrow>=17"],
     "zstd": ["zstandard>=0.22"],

@@ -5,11 +5,12 @@ import tempfile
 
 import numpy as np
 
-from benchmarks import review_vectors
+from benchmarks.corpora.texts import CORPORA
 from benchmarks.corpora.texts import GLOVE
 from benchmarks.corpora.texts import VECTORS
 from benchmarks.corpora.texts import data_path
 from benchmarks.opponents.opponent import Watch
+from keras_selfattn import data
 from keras_selfattn import evaluation
 from keras_selfattn import models
 from keras_selfattn import training
@@ -18,8 +19,8 @@ from keras_selfattn.cli.own_texts import INSTALLED_VECTORS
 
 # It ships, and its words have vectors.
 MODEL = "nli_decomposable"
-# Made by `benchmarks.review_vectors` where it is not there yet.
-REVIEWS = "runs/review_vectors.txt"
+# Learned from the texts of IMDB where it is not there yet.
+REVIEWS = "runs/imdb_vectors.txt.gz"
 # By the number of sides, and whether there are pretrained vectors.
 RECIPES = {
     (1, False): "own_texts",
@@ -94,7 +95,7 @@ OURS["wide_alone_vectors"] = (1, {}, {}, (VECTORS,))
 OURS["wide_alone_model_vectors"] = (1, {}, {}, (MODEL,))
 OURS["wide_alone_installed_vectors"] = (1, {}, {}, (INSTALLED_VECTORS,))
 OURS["wide_alone_two_vectors"] = (1, {}, {}, (VECTORS, GLOVE))
-OURS["wide_alone_review_vectors"] = (1, {}, {}, (VECTORS, REVIEWS))
+OURS["wide_alone_learned_vectors"] = (1, {}, {}, (VECTORS, REVIEWS))
 OURS["decomposable"] = (2, {}, {}, ())
 OURS["decomposable_intra"] = (2, {"intra_sentence": True}, {}, ())
 # By name the number of sides, the shipped model whose weights are the first
@@ -103,8 +104,8 @@ STARTS = {
     "from_snli": (2, "snli_decomposable", ("snli", "snli_both")),
     "from_reviews": (1, "reviews_structured", ()),
 }
-# What else has seen labels of dev rows, or of more rows than a model is given.
-_SEEN = {"wide_alone_review_vectors": ("imdb", "yelp")}
+# What else has seen texts of dev rows.
+_SEEN = {"wide_alone_learned_vectors": ("imdb",)}
 LABELS = {
     **{
         f"{pooling}_{encoder}": f"{_TITLES[encoder]}, {_TITLES[pooling]}"
@@ -147,9 +148,9 @@ LABELS = {
         "BiLSTM, structured self-attention, characters, fixed word2vec and "
         "GloVe vectors, n-grams, each part by itself"
     ),
-    "wide_alone_review_vectors": (
+    "wide_alone_learned_vectors": (
         "BiLSTM, structured self-attention, characters, fixed vectors of "
-        "word2vec and of rated reviews, n-grams, each part by itself"
+        "word2vec and of IMDB's texts, n-grams, each part by itself"
     ),
     "decomposable": "decomposable attention",
     "decomposable_intra": (
@@ -183,7 +184,7 @@ def sides_of(name):
 
 
 def has_learned(name, corpus):
-    """Whether a model starts from what has seen labeled texts of a corpus."""
+    """Whether a model starts from what has seen dev texts of a corpus."""
     learned = STARTS[name][2] if name in STARTS else _SEEN.get(name, ())
     return corpus in learned
 
@@ -250,7 +251,9 @@ def _source(name):
     path = pathlib.Path(name)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        review_vectors.write_review_vectors(path)
+        corpus = data.Corpus(data_path(CORPORA["imdb"].train), label=None)
+        words, vectors = data.learn_word_vectors([text for text, _ in corpus])
+        data.write_word_vectors(path, words, vectors)
     return path
 
 

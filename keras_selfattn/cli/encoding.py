@@ -7,12 +7,12 @@ from keras_selfattn import encoding
 from keras_selfattn.cli import asked_texts
 from keras_selfattn.cli import corpora
 from keras_selfattn.cli import models
+from keras_selfattn.cli.array_files import check_vectors
+from keras_selfattn.cli.array_files import new_vectors
 from keras_selfattn.cli.notes import note
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.cli.tables import suffix
-from keras_selfattn.cli.vectors import check_vectors
-from keras_selfattn.cli.vectors import new_vectors
 from keras_selfattn.data.bad_rows import BadRows
 from keras_selfattn.encoding.shards import expanded
 from keras_selfattn.encoding.shards import is_pattern

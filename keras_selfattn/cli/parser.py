@@ -15,6 +15,7 @@ from keras_selfattn.cli import reproducing
 from keras_selfattn.cli import runs
 from keras_selfattn.cli import serving
 from keras_selfattn.cli import training
+from keras_selfattn.cli import vectors
 from keras_selfattn.cli.options import PROGRAM
 from keras_selfattn.cli.options import add_debug
 
@@ -49,6 +50,7 @@ def make_parser() -> argparse.ArgumentParser:
     for family in (
         training,
         preparing,
+        vectors,
         evaluating,
         predicting,
         explaining,

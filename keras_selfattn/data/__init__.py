@@ -17,10 +17,11 @@ __getattr__, __dir__ = at_first_use(
         "generated_pairs": ["generate_pairs"],
         "induced_vectors": ["induce_word_vectors"],
         "joined_vectors": ["join_vectors"],
+        "learned_vectors": ["learn_word_vectors"],
         "natural_language_inference": ["NaturalLanguageInference"],
         "readers": ["read_rows"],
         "shards": ["ShardedDataset", "load_shard"],
         "splitting": ["split"],
-        "word_vectors": ["load_word_vectors"],
+        "word_vectors": ["load_word_vectors", "write_word_vectors"],
     },
 )

@@ -11,9 +11,11 @@ from keras_selfattn.data.generated import generate_reviews as generate_reviews
 from keras_selfattn.data.generated_pairs import generate_pairs as generate_pairs
 from keras_selfattn.data.induced_vectors import induce_word_vectors as induce_word_vectors
 from keras_selfattn.data.joined_vectors import join_vectors as join_vectors
+from keras_selfattn.data.learned_vectors import learn_word_vectors as learn_word_vectors
 from keras_selfattn.data.natural_language_inference import NaturalLanguageInference as NaturalLanguageInference
 from keras_selfattn.data.readers import read_rows as read_rows
 from keras_selfattn.data.shards import ShardedDataset as ShardedDataset
 from keras_selfattn.data.shards import load_shard as load_shard
 from keras_selfattn.data.splitting import split as split
 from keras_selfattn.data.word_vectors import load_word_vectors as load_word_vectors
+from keras_selfattn.data.word_vectors import write_word_vectors as write_word_vectors

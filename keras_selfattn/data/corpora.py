@@ -1,4 +1,4 @@
-"""The labeled texts of many files as those of one."""
+"""The texts of many files as those of one, with their labels or without."""
 
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -40,6 +40,26 @@ class Corpora(Iterable):
         """
         for corpus in self.corpora:
             expect(corpus, labels)
+
+
+class Texts(Iterable):
+    """The texts of a corpus, without their labels.
+
+    Args:
+        corpus: Re-iterable of `(text, label)`.
+
+    Example:
+
+    >>> list(Texts([("good", "1"), ("bad", "0")]))
+    ['good', 'bad']
+    """
+
+    def __init__(self, corpus: Iterable) -> None:
+        self.corpus = corpus
+
+    def __iter__(self) -> Iterator:
+        for text, _ in self.corpus:
+            yield text
 
 
 def expect(texts: Iterable, labels: Sequence) -> None:

@@ -12,6 +12,8 @@ from benchmarks.corpora import running
 from benchmarks.corpora import texts
 from benchmarks.corpora.log import Log
 from keras_selfattn import models
+from keras_selfattn.data import generate_reviews
+from keras_selfattn.data import load_word_vectors
 
 
 @pytest.fixture
@@ -212,3 +214,25 @@ def test_a_run_starts_from_a_model_that_ships(name):
     assert model.labels == labels
     assert outcome["accuracy"] in (0.0, 0.5, 1.0)
     assert model.training_record["from"] == settings["start"]
+
+
+def test_vectors_of_more_texts_are_learned_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("KERAS_SELFATTN_DATA", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "imdb").mkdir()
+    with gzip.open(tmp_path / texts.CORPORA["imdb"].train, "wt") as file:
+        for review in generate_reviews(300, seed=0):
+            file.write(json.dumps({"text": review.text}) + "\n")
+    path = ours._source(ours.REVIEWS)
+    _, found = load_word_vectors(path, ["the", "unheard-of"])
+    assert found.tolist() == [True, False]
+    written = path.stat().st_mtime_ns
+    assert ours._source(ours.REVIEWS).stat().st_mtime_ns == written
+    assert ours._source("tasks/trec") == tmp_path / "tasks/trec"
+    assert ours._source(ours.MODEL) == ours.MODEL
+
+
+def test_vectors_are_not_for_the_corpus_they_are_of():
+    name = "wide_alone_learned_vectors"
+    cannot = [c for c in texts.CORPORA if not running.can(name, c)]
+    assert cannot == ["imdb", "snli", "snli_both", "multinli"]

@@ -137,6 +137,16 @@ COMMANDS = {
             is_new=True,
         ),
         Command(
+            "vectors",
+            lambda data, output: [
+                *("vectors", *(f"{data / n}.jsonl" for n in ("train", "dev"))),
+                *("--text=review", f"--output={output}"),
+            ],
+            None,
+            is_whole=True,
+            suffix=".txt",
+        ),
+        Command(
             "predict",
             lambda data, output: [
                 *("predict", str(data / "model"), "--text=review"),
