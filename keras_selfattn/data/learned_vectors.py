@@ -1,7 +1,9 @@
 """Word vectors learned from texts, of which words stand beside which."""
 
+import sys
 from typing import Any
 
+import keras
 import numpy as np
 
 from keras_selfattn import validation
@@ -17,6 +19,7 @@ _WINDOW = 4
 # So many frequent words count as neighbors, each of them on either side.
 _NEIGHBORS = 3000
 _NEIGHBOR_POWER = 0.75
+_TOLD_TEXTS = 1000
 # So many tokens are counted at a time.
 _CHUNK_TOKENS = 2**21
 # The ids of the words come behind padding's and that of all others.
@@ -24,7 +27,10 @@ _FIRST = 2
 
 
 def learn_word_vectors(
-    texts: Any, width: int = WIDTH, min_count: int = MIN_COUNT
+    texts: Any,
+    width: int = WIDTH,
+    min_count: int = MIN_COUNT,
+    verbose: str | int = "auto",
 ) -> tuple[list[str], np.ndarray]:
     r"""Learns vectors of the words of texts, which need no labels.
 
@@ -48,6 +54,8 @@ def learn_word_vectors(
             twice. They are lowercased.
         width: Integer, how many numbers a vector has.
         min_count: Integer, how often a word must occur to have a vector.
+        verbose: As in `Classifier.encode`: 0 for no progress bars, one for
+            each time that the texts are read.
 
     Returns:
         A pair of the list of the words, frequent ones first, and a float32
@@ -78,7 +86,10 @@ def learn_word_vectors(
         *("sklearn.decomposition", "Learning word vectors", "scikit-learn"),
         "vectors",
     )
-    counts = count_words(strings_of(texts), lowercase=True)
+    if verbose == "auto":
+        verbose = int(sys.stdout.isatty())
+    told = _Told(verbose)
+    counts = count_words(told(strings_of(texts)), lowercase=True)
     words = [word for word, count in counts.items() if count >= min_count]
     if len(words) <= width:
         raise ValueError(
@@ -88,10 +99,31 @@ def learn_word_vectors(
         )
     preprocessor = TextPreprocessor(words, lowercase=True)
     dataset = EncodedDataset.from_texts(
-        ((text, "") for text in strings_of(texts)), preprocessor
+        ((text, "") for text in told(strings_of(texts))), preprocessor
     )
     counts = _neighbor_counts(dataset.token_stretches(), len(words))
     return words, _left_vectors(_information(counts), width)
+
+
+class _Told:
+    """Yields texts, and shows how many there have been."""
+
+    def __init__(self, verbose):
+        self._verbose = verbose
+        self._texts = None
+
+    def __call__(self, texts):
+        bar = keras.utils.Progbar(
+            self._texts, verbose=self._verbose, unit_name="text"
+        )
+        number = 0
+        for number, text in enumerate(texts, 1):
+            yield text
+            if number % _TOLD_TEXTS == 0:
+                bar.update(number)
+        # Of the next time that they are read.
+        self._texts = number
+        bar.update(number, finalize=True)
 
 
 def _neighbor_counts(stretches, size):

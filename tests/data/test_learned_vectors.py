@@ -103,6 +103,16 @@ def test_words_without_a_frequent_neighbor_are_zeros(few_neighbors):
     np.testing.assert_array_equal(vectors[words.index("alone")], 0)
 
 
+def test_progress_is_shown_where_someone_looks(capsys, monkeypatch):
+    monkeypatch.setattr(learned_vectors, "_TOLD_TEXTS", 2)
+    learn_word_vectors(TEXTS, width=2, min_count=1)
+    assert capsys.readouterr().out == ""
+    learn_word_vectors(TEXTS, width=2, min_count=1, verbose=1)
+    shown = capsys.readouterr().out
+    # How many there are is known the second time.
+    assert "2/Unknown" in shown and "5/5" in shown
+
+
 def test_it_can_be_repeated():
     first, second = (
         learn_word_vectors(TEXTS, width=2, min_count=1)[1] for _ in range(2)
