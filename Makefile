@@ -49,7 +49,8 @@ test-oldest: $(VENV)-oldest/ready dist
 		tests/layers tests/models tests/test_regularizers.py \
 		tests/test_optimizers.py
 
-EXTRAS := tuning reproduction viz parquet zstd serving cluster hub app formats
+EXTRAS := tuning reproduction vectors viz parquet zstd serving cluster hub app \
+	formats
 
 # The oldest versions that these extras admit, all together.
 $(VENV)-oldest-extras/ready: setup.py tests/oldest.py
