@@ -11,6 +11,16 @@ from keras_selfattn.data.lines import place
 from keras_selfattn.data.splitting import check_fraction
 
 
+def add_files(parser):
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="texts, read one file after the other; - for standard input, and "
+        "patterns in quotes, such as 'part-*'",
+    )
+
+
 def add_text_columns(parser, format_option="--format"):
     parser.add_argument("--text", help="column of the text (default: text)")
     parser.add_argument("--text-pair", help="column of a pair's second text")

@@ -25,13 +25,7 @@ from keras_selfattn.streams import chunks
 def add_commands(commands):
     parser = add_command(commands, encode)
     models.add_model(parser, or_saved_model=True)
-    parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="texts, read one file after the other; - for standard input, and "
-        "patterns in quotes, such as 'part-*'",
-    )
+    corpora.add_files(parser)
     parser.add_argument(
         "--output",
         required=True,

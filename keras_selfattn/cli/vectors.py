@@ -16,13 +16,7 @@ _SUFFIXES = (".txt", ".txt.gz")
 
 def add_commands(commands):
     parser = add_command(commands, vectors)
-    parser.add_argument(
-        "data",
-        nargs="+",
-        metavar="FILE",
-        help="texts, read one file after the other; - for standard input, and "
-        "patterns in quotes, such as 'part-*'",
-    )
+    corpora.add_files(parser)
     parser.add_argument(
         "--output",
         required=True,
@@ -45,7 +39,7 @@ def vectors(options):
     check_folder_of(output)
     opened = [
         corpora.open_corpus(path, options, options.split, labelled=False)
-        for path in expanded(options.data)
+        for path in expanded(options.files)
     ]
     start_keras()
     from keras_selfattn.data import learn_word_vectors
