@@ -96,6 +96,10 @@ OURS["wide_alone_model_vectors"] = (1, {}, {}, (MODEL,))
 OURS["wide_alone_installed_vectors"] = (1, {}, {}, (INSTALLED_VECTORS,))
 OURS["wide_alone_two_vectors"] = (1, {}, {}, (VECTORS, GLOVE))
 OURS["wide_alone_learned_vectors"] = (1, {}, {}, (VECTORS, REVIEWS))
+OURS["wide_alone_installed_learned_vectors"] = (
+    *(1, {}, {}),
+    (INSTALLED_VECTORS, REVIEWS),
+)
 OURS["decomposable"] = (2, {}, {}, ())
 OURS["decomposable_intra"] = (2, {"intra_sentence": True}, {}, ())
 # By name the number of sides, the shipped model whose weights are the first
@@ -105,7 +109,10 @@ STARTS = {
     "from_reviews": (1, "reviews_structured", ()),
 }
 # What else has seen texts of dev rows.
-_SEEN = {"wide_alone_learned_vectors": ("imdb",)}
+_SEEN = dict.fromkeys(
+    ("wide_alone_learned_vectors", "wide_alone_installed_learned_vectors"),
+    ("imdb",),
+)
 LABELS = {
     **{
         f"{pooling}_{encoder}": f"{_TITLES[encoder]}, {_TITLES[pooling]}"
@@ -151,6 +158,11 @@ LABELS = {
     "wide_alone_learned_vectors": (
         "BiLSTM, structured self-attention, characters, fixed vectors of "
         "word2vec and of IMDB's texts, n-grams, each part by itself"
+    ),
+    "wide_alone_installed_learned_vectors": (
+        "BiLSTM, structured self-attention, characters, the fixed vectors "
+        "that are installed and those of IMDB's texts, n-grams, each part by "
+        "itself"
     ),
     "decomposable": "decomposable attention",
     "decomposable_intra": (

@@ -232,7 +232,10 @@ def test_vectors_of_more_texts_are_learned_once(tmp_path, monkeypatch):
     assert ours._source(ours.MODEL) == ours.MODEL
 
 
-def test_vectors_are_not_for_the_corpus_they_are_of():
-    name = "wide_alone_learned_vectors"
+@pytest.mark.parametrize(
+    "name",
+    ["wide_alone_learned_vectors", "wide_alone_installed_learned_vectors"],
+)
+def test_vectors_are_not_for_the_corpus_they_are_of(name):
     cannot = [c for c in texts.CORPORA if not running.can(name, c)]
     assert cannot == ["imdb", "snli", "snli_both", "multinli"]
