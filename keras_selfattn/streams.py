@@ -3,6 +3,7 @@
 import collections
 import concurrent.futures
 import os
+import sys
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -34,6 +35,11 @@ def chunks(rows: Iterable, size: int) -> Iterator[list]:
             chunk = []
     if chunk:
         yield chunk
+
+
+def bar_shown(verbose: str | int) -> str | int:
+    """What `"auto"` is of a progress bar: 1 in a terminal, 0 elsewhere."""
+    return int(sys.stdout.isatty()) if verbose == "auto" else verbose
 
 
 def map_ahead(function: Callable, items: Iterable) -> Iterator:

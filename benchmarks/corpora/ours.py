@@ -16,6 +16,7 @@ from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn import zoo
 from keras_selfattn.cli.own_texts import INSTALLED_VECTORS
+from keras_selfattn.data.corpora import Texts
 
 # It ships, and its words have vectors.
 MODEL = "nli_decomposable"
@@ -97,7 +98,9 @@ OURS["wide_alone_installed_vectors"] = (1, {}, {}, (INSTALLED_VECTORS,))
 OURS["wide_alone_two_vectors"] = (1, {}, {}, (VECTORS, GLOVE))
 OURS["wide_alone_learned_vectors"] = (1, {}, {}, (VECTORS, REVIEWS))
 OURS["wide_alone_installed_learned_vectors"] = (
-    *(1, {}, {}),
+    1,
+    {},
+    {},
     (INSTALLED_VECTORS, REVIEWS),
 )
 OURS["decomposable"] = (2, {}, {}, ())
@@ -108,11 +111,8 @@ STARTS = {
     "from_snli": (2, "snli_decomposable", ("snli", "snli_both")),
     "from_reviews": (1, "reviews_structured", ()),
 }
-# What else has seen texts of dev rows.
-_SEEN = dict.fromkeys(
-    ("wide_alone_learned_vectors", "wide_alone_installed_learned_vectors"),
-    ("imdb",),
-)
+# What vectors have seen texts of dev rows, by their source.
+_SEEN = {REVIEWS: ("imdb",)}
 LABELS = {
     **{
         f"{pooling}_{encoder}": f"{_TITLES[encoder]}, {_TITLES[pooling]}"
@@ -197,8 +197,10 @@ def sides_of(name):
 
 def has_learned(name, corpus):
     """Whether a model starts from what has seen dev texts of a corpus."""
-    learned = STARTS[name][2] if name in STARTS else _SEEN.get(name, ())
-    return corpus in learned
+    if name in STARTS:
+        return corpus in STARTS[name][2]
+    *_, vectors = OURS.get(name, ((),))
+    return any(corpus in _SEEN.get(source, ()) for source in vectors)
 
 
 def settings(name):
@@ -264,7 +266,7 @@ def _source(name):
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         corpus = data.Corpus(data_path(CORPORA["imdb"].train), label=None)
-        words, vectors = data.learn_word_vectors([text for text, _ in corpus])
+        words, vectors = data.learn_word_vectors(Texts(corpus))
         data.write_word_vectors(path, words, vectors)
     return path
 

@@ -1,6 +1,5 @@
 """Word vectors learned from texts, of which words stand beside which."""
 
-import sys
 from typing import Any
 
 import keras
@@ -9,12 +8,11 @@ import numpy as np
 from keras_selfattn import validation
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.first_use import import_extra
+from keras_selfattn.streams import bar_shown
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import count_words
 from keras_selfattn.text.columns import strings_of
 
-WIDTH = 200
-MIN_COUNT = 5
 _WINDOW = 4
 # So many frequent words count as neighbors, each of them on either side.
 _NEIGHBORS = 3000
@@ -28,8 +26,8 @@ _FIRST = 2
 
 def learn_word_vectors(
     texts: Any,
-    width: int = WIDTH,
-    min_count: int = MIN_COUNT,
+    width: int = 200,
+    min_count: int = 5,
     verbose: str | int = "auto",
 ) -> tuple[list[str], np.ndarray]:
     r"""Learns vectors of the words of texts, which need no labels.
@@ -86,9 +84,7 @@ def learn_word_vectors(
         *("sklearn.decomposition", "Learning word vectors", "scikit-learn"),
         "vectors",
     )
-    if verbose == "auto":
-        verbose = int(sys.stdout.isatty())
-    told = _Told(verbose)
+    told = _Told(bar_shown(verbose))
     counts = count_words(told(strings_of(texts)), lowercase=True)
     words = [word for word, count in counts.items() if count >= min_count]
     if len(words) <= width:
@@ -101,8 +97,8 @@ def learn_word_vectors(
     dataset = EncodedDataset.from_texts(
         ((text, "") for text in told(strings_of(texts))), preprocessor
     )
-    counts = _neighbor_counts(dataset.token_stretches(), len(words))
-    return words, _left_vectors(_information(counts), width)
+    neighbors = _neighbor_counts(dataset.token_stretches(), len(words))
+    return words, _left_vectors(_information(neighbors), width)
 
 
 class _Told:

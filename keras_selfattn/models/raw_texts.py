@@ -2,7 +2,6 @@
 
 import contextlib
 import math
-import sys
 import tempfile
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from keras_selfattn.models.labeled_texts import encode
 from keras_selfattn.models.labeled_texts import split
 from keras_selfattn.models.labeled_texts import weigh
 from keras_selfattn.models.ngrams import adapt_ngrams
+from keras_selfattn.streams import bar_shown
 from keras_selfattn.text.columns import are_texts
 from keras_selfattn.text.columns import rows_of
 
@@ -297,9 +297,7 @@ class ReadsTexts(_Model):
         """
         embed = compiled.embeddings(self)
         with self._sorted_batches(texts, batch_size) as batches:
-            if verbose == "auto":
-                verbose = int(sys.stdout.isatty())
-            bar = keras.utils.Progbar(len(batches), verbose=verbose)
+            bar = keras.utils.Progbar(len(batches), verbose=bar_shown(verbose))
             found = []
             for ids, _ in batches:
                 ids = {name: each.numpy() for name, each in ids.items()}
