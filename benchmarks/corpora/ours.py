@@ -172,19 +172,6 @@ LABELS = {
     "from_reviews": "`--from reviews_structured`",
     "tuned": "the best that `tune` finds",
 }
-SEARCHED = {
-    1: {
-        "learning_rate": [0.002, 0.001],
-        "encoder_dropout": [0.4, 0.2, 0.6],
-        "units": [100, 50, 200],
-        "num_heads": [8, 1, 4],
-    },
-    2: {
-        "learning_rate": [0.001, 0.0005, 0.002],
-        "dropout": [0.2, 0.1, 0.4],
-        "embedding_dim": [100, 50, 200],
-    },
-}
 
 
 def sides_of(name):
@@ -220,11 +207,15 @@ def settings(name):
 
 
 def search_settings(sides, minutes):
-    """All that a search depends on: values that are lists are searched."""
-    recipe = zoo.get_recipe(RECIPES[sides, False])
+    """All that a search depends on, which starts where `train` would."""
+    vectors = [INSTALLED_VECTORS] if sides == 1 else []
+    recipe = zoo.get_recipe(RECIPES[sides, bool(vectors)])
     return {
         "preset": recipe.preset,
-        "arguments": {**recipe.model, **recipe.training, **SEARCHED[sides]},
+        "model": recipe.model,
+        "training": recipe.training,
+        "search": recipe.search,
+        "vectors": vectors,
         "minutes": minutes,
     }
 
@@ -275,26 +266,25 @@ def search(values, train_rows, dev_rows, seed):
     """The best trial's model of a search, and what the search took."""
     from keras_selfattn import tuning
 
-    arguments = dict(values["arguments"])
+    recipe = zoo.Recipe(
+        *(values[name] for name in ("preset", "model", "training", "search"))
+    )
     with tempfile.TemporaryDirectory() as folder:
         watch = Watch()
         model = tuning.search(
-            values["preset"],
+            recipe,
             train_rows,
             dev_rows,
             pathlib.Path(folder) / "search",
             minutes=values["minutes"],
-            epochs=arguments.pop("epochs"),
+            vectors=values["vectors"] or None,
             seed=seed,
-            arguments=arguments,
-            papers_space=False,
         )
         watch.stop()
     record = model.training_record
     chosen = {
-        name: record.get("model", {}).get(name, record["training"].get(name))
-        for name, value in values["arguments"].items()
-        if isinstance(value, list)
+        name: record["model"].get(name, record["training"].get(name))
+        for name in recipe.search
     }
     return model, {**_outcome(model, watch), "chosen": chosen}
 

@@ -74,7 +74,8 @@ def known_share(corpus, words):
 
 def _recipe(is_pair, vectors):
     if is_pair:
-        return zoo.get_recipe("own_pairs")
+        recipe = zoo.get_recipe("own_pairs")
+        return recipe.with_vectors() if vectors else recipe
     return zoo.get_recipe("own_texts_vectors" if vectors else "own_texts")
 
 

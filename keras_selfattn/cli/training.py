@@ -78,11 +78,7 @@ def add_commands(commands):
     add_run(parser, "run", ", or one folder that `prepare` has made")
 
     parser = add_command(commands, tune)
-    parser.add_argument(
-        "--preset",
-        default="lin2017_yelp",
-        help="one that `presets` lists (default: %(default)s)",
-    )
+    add_recipe(parser)
     parser.add_argument(
         "--tuner",
         choices=("random", "hyperband", "grid", "bayesian"),
@@ -241,8 +237,8 @@ def _train(options, recipe, writes=True):
 
 
 def tune(options):
-    """Search a preset's arguments, by KerasTuner."""
-    get_preset(options.preset)
+    """Search a model's arguments and its training, by KerasTuner."""
+    recipe = asked_recipe(options)
     whole, corpus, dev_corpus = _open_corpora(options, options.seed)
     model_overrides, training_overrides = overrides(options)
     fixed = {
@@ -254,11 +250,14 @@ def tune(options):
     searched = dict(options.search)
     if both := sorted(fixed.keys() & searched.keys()):
         raise ValueError(f"Both set and to be searched: {', '.join(both)}")
+    vectors = options.vectors
+    if recipe is None:
+        recipe, vectors = own_recipe(corpus, vectors, model_overrides)
     start_keras()
     from keras_selfattn import tuning
 
     model = tuning.search(
-        options.preset,
+        recipe,
         corpus,
         dev_corpus,
         options.output,
@@ -266,13 +265,12 @@ def tune(options):
         trials=options.trials,
         minutes=options.time,
         epochs=epochs,
-        vectors=options.vectors,
+        vectors=vectors,
         seed=options.seed,
         arguments={**fixed, **searched},
         papers_space=not options.only,
         resume=options.resume,
     )
-    recipe = zoo.Recipe(options.preset)
     corpora.report_left_out(*whole)
     # A worker of a search leaves the model to its chief.
     if model is not None:
@@ -283,7 +281,8 @@ def tune(options):
 def asked_recipe(options):
     """The recipe or the preset that is asked for by name, or `None`."""
     if options.recipe is not None:
-        return zoo.get_recipe(options.recipe)
+        recipe = zoo.get_recipe(options.recipe)
+        return recipe.with_vectors() if options.vectors else recipe
     if options.preset is None:
         return None
     get_preset(options.preset)

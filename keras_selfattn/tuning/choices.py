@@ -67,15 +67,15 @@ class Choice:
         }
 
 
-def find_choices(preset, given, papers_space):
+def find_choices(preset, given, space):
     """The hyperparameters of a search.
 
     Args:
         preset: A `keras_selfattn.models.Preset`.
         given: Dictionary of arguments of the model and training values: by
             name a list of values to search, or one fixed value.
-        papers_space: Boolean, whether arguments that are not given are
-            searched in the papers' values.
+        space: Sequence of `Values`, the arguments that are searched unless
+            they are given.
 
     Returns:
         A list of `Choice`, parents first.
@@ -85,11 +85,13 @@ def find_choices(preset, given, papers_space):
             expected, cannot be searched, or changes nothing in any trial.
     """
     model_class = CLASSES[preset.class_name]
+    searched = {e.argument: e for e in space if e.argument not in given}
     entries = {
-        entry.argument: entry
+        entry.argument: searched.get(entry.argument, entry)
         for entry in SPACES[preset.class_name]
-        if papers_space or entry.argument in given
+        if entry.argument in given or entry.argument in searched
     }
+    entries.update(searched)
     own = {**defaults(model_class), **preset.model}
     lists = {name: v for name, v in given.items() if isinstance(v, list)}
     of_preset = Values("optimizer", [preset.training["optimizer"]])

@@ -1,6 +1,7 @@
 """The classifiers as KerasTuner's hypermodels."""
 
 import contextlib
+import dataclasses
 from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import Any
@@ -19,6 +20,12 @@ from keras_selfattn.models.ngrams import adapt_ngrams
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text.columns import are_texts
 from keras_selfattn.tuning.choices import find_choices
+from keras_selfattn.tuning.spaces import SPACES
+from keras_selfattn.tuning.spaces import recipe_space
+from keras_selfattn.zoo import Recipe
+
+# Of trials that nothing else ends.
+_PATIENCE = 3
 
 
 class _ClassifierHyperModel(keras_tuner.HyperModel):
@@ -26,23 +33,24 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
 
     def __init__(
         self,
-        preset: str,
+        preset: str | Recipe,
         vocabulary_size: int | None = None,
         num_classes: int | None = None,
         seed: int = 0,
         vectors: tuple | None = None,
-        patience: int | None = 3,
+        patience: int | None = None,
         papers_space: bool = True,
         preprocessor: TextPreprocessor | None = None,
         labels: Sequence | None = None,
         **arguments: Any,
     ) -> None:
-        super().__init__(name=preset)
-        values = models.get_preset(preset)
+        recipe = preset if isinstance(preset, Recipe) else Recipe(preset)
+        super().__init__(name=recipe.preset)
+        values = preset_of(recipe)
         if values.class_name != self.class_name:
             raise ValueError(
                 f"{type(self).__name__} takes a preset of {self.class_name}. "
-                f"Received: {preset!r}, a preset of {values.class_name}"
+                f"Received: {self.name!r}, a preset of {values.class_name}"
             )
         self._follows: dict[str, Any] = {
             "vocabulary_size": vocabulary_size,
@@ -53,6 +61,8 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
         self.seed = seed
         self.vectors = vectors
         self.patience = patience
+        if patience is not None and values.training.get("patience"):
+            values.training["patience"] = patience
         self._preset = values
         self._fixed = {
             name: list(value) if isinstance(value, tuple) else value
@@ -65,7 +75,10 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
                 "`monitor` must be accuracy in a search, whose trials are "
                 f"measured by it. Received: monitor={monitor!r}"
             )
-        self.choices = find_choices(values, arguments, papers_space)
+        space = recipe_space(recipe, values) or SPACES[values.class_name]
+        self.choices = find_choices(
+            values, arguments, space if papers_space else ()
+        )
 
     def settings(self, hp: keras_tuner.HyperParameters) -> dict[str, dict]:
         """All values of a trial, as `settings.json` of a run holds them.
@@ -159,11 +172,14 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             # Last, so that the callbacks before it see the averages.
             training.EvaluateAverages(),
         ]
-        # The first trial is what the others are compared with: it never
-        # stops early.
+        # The first trial is what the others are compared with: it stops where
+        # training does.
+        patience = values.get("patience")
         if not self.first_values().items() <= hp.values.items():
+            patience = patience or self.patience or _PATIENCE
+        if patience:
             stopping = keras.callbacks.EarlyStopping(
-                "val_accuracy", mode="max", patience=self.patience
+                "val_accuracy", mode="max", patience=patience
             )
             callbacks.insert(0, stopping)
         if isinstance(x, EncodedDataset):
@@ -224,14 +240,19 @@ class SentenceHyperModel(_ClassifierHyperModel):
     other are hyperparameters of their own, such as `adam_learning_rate`. The
     preset's own values are the defaults.
 
+    A recipe is a preset with values of its own, and may have a search space
+    of its own: `keras_selfattn.zoo.get_recipe("own_texts")` has one for some
+    hundreds or thousands of texts.
+
     Each trial starts from the same seed, so that it is what
     `keras_selfattn.training.train` does with the same values. It stops early
     once `val_accuracy` does not rise, but for the one with the preset's own
-    values, by which the others are measured. A trial whose loss becomes NaN,
-    or whose memory is too small, fails alone.
+    values, by which the others are measured: that stops where a recipe says
+    so. A trial whose loss becomes NaN, or whose memory is too small, fails
+    alone.
 
     Args:
-        preset: The name of a preset.
+        preset: The name of a preset, or a `keras_selfattn.zoo.Recipe`.
         vocabulary_size: Integer, the number of token ids, padding included.
             Not needed beside `preprocessor`.
         num_classes: Integer, the number of classes. Not needed beside
@@ -241,9 +262,10 @@ class SentenceHyperModel(_ClassifierHyperModel):
         vectors: `None`, or the pair of arrays that
             `keras_selfattn.layers.WordEmbedding.load_vectors` takes.
         patience: Integer, how many epochs without a better `val_accuracy`
-            end a trial.
+            end a trial. Defaults to the recipe's, or to 3.
         papers_space: Boolean, whether arguments that are not given are
-            searched in the papers' values. Otherwise they stay the preset's.
+            searched in the papers' values, or in those of a recipe that has
+            some. Otherwise they stay the preset's.
         preprocessor: The `keras_selfattn.text.TextPreprocessor` that the
             models read raw texts with, or `None` for ids.
         labels: List of the names of the classes, or `None`.
@@ -323,6 +345,16 @@ HYPERMODELS = {
         DecomposableHyperModel,
     )
 }
+
+
+def preset_of(recipe: Recipe) -> models.Preset:
+    """A recipe's preset, with the recipe's values in the place of its own."""
+    own = models.get_preset(recipe.preset)
+    return dataclasses.replace(
+        own,
+        model={**own.model, **recipe.model},
+        training=training.training_values(own, recipe.training),
+    )
 
 
 def _in_batches_of(size, dataset):

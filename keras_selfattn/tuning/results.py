@@ -71,7 +71,7 @@ def differences(values, first_values):
         for name, value in values.items()
         if first_values.get(name) != value
     )
-    return shown or "the preset's own values"
+    return shown or "the starting values"
 
 
 def write_csv(path, results, names):

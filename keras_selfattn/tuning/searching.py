@@ -16,6 +16,7 @@ import keras_tuner
 from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn import validation
+from keras_selfattn import zoo
 from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.data.joined_vectors import vector_files
 from keras_selfattn.files import disk_named
@@ -28,6 +29,7 @@ from keras_selfattn.training.run import write_run_checksums
 from keras_selfattn.tuning import oracles
 from keras_selfattn.tuning import results
 from keras_selfattn.tuning.hypermodels import HYPERMODELS
+from keras_selfattn.tuning.hypermodels import preset_of
 from keras_selfattn.tuning.picture import PICTURE_FILE
 from keras_selfattn.tuning.picture import draw
 from keras_selfattn.tuning.progress import Progress
@@ -41,7 +43,7 @@ _DEFAULT_TRIALS = 20
 
 
 def search(
-    preset: str,
+    preset: str | zoo.Recipe,
     train_texts: Iterable,
     dev_texts: Iterable,
     folder: str | os.PathLike,
@@ -55,19 +57,20 @@ def search(
     papers_space: bool = True,
     resume: bool = False,
 ) -> Any:
-    """Search a preset's arguments on labeled texts, and keep the best model.
+    """Search arguments of a model on labeled texts, and keep the best one.
 
-    The first trial has the preset's own values. The folder becomes that of a
-    training run, with the best trial's model as it was at its best epoch
-    (`model/`, `settings.json`, `history.csv`), and holds the search as well:
-    `trials.csv`, the picture `trials.png`, TensorBoard's table of
-    hyperparameters in `tensorboard/`, and KerasTuner's `trials/`.
+    The first trial has the values of the preset, or of the recipe. The
+    folder becomes that of a training run, with the best trial's model as it
+    was at its best epoch (`model/`, `settings.json`, `history.csv`), and
+    holds the search as well: `trials.csv`, the picture `trials.png`,
+    TensorBoard's table of hyperparameters in `tensorboard/`, and KerasTuner's
+    `trials/`.
 
     With KerasTuner's environment variables, the call is that of a chief or
     of a worker of a search over several processes, which share the folder.
 
     Args:
-        preset: The name of a preset.
+        preset: The name of a preset, or a `keras_selfattn.zoo.Recipe`.
         train_texts: Re-iterable of `(text, label)`, the training texts.
         dev_texts: The same, the texts that choose the best trial.
         folder: Path of the folder.
@@ -82,7 +85,8 @@ def search(
         arguments: Dictionary of arguments of the model and of training
             values. A list is searched; anything else is fixed, a tuple too.
         papers_space: Boolean, whether other arguments are searched in the
-            papers' values. Otherwise they stay the preset's.
+            papers' values, or in those of a recipe that has some. Otherwise
+            they stay the preset's.
         resume: Boolean, whether to go on with the search that is in `folder`.
 
     Returns:
@@ -106,12 +110,13 @@ def search(
     _check_packages(tuner)
     if trials is None and minutes is None:
         trials = _DEFAULT_TRIALS
+    recipe = preset if isinstance(preset, zoo.Recipe) else zoo.Recipe(preset)
     arguments = plain(arguments or {})
     if epochs is None:
-        epochs = models.get_preset(preset).training["epochs"]
+        epochs = preset_of(recipe).training["epochs"]
     arguments["epochs"] = epochs
     settings = {
-        "preset": preset,
+        "preset": recipe.preset,
         "tuner": tuner,
         "seed": seed,
         "vectors": vector_files(vectors),
@@ -119,6 +124,12 @@ def search(
         "arguments": arguments,
         "papers_space": papers_space,
     }
+    if recipe != zoo.Recipe(recipe.preset):
+        settings["recipe"] = {
+            "model": plain(recipe.model),
+            "training": recipe.training,
+            "search": recipe.search,
+        }
     # The workers of a search share the folder, which its chief holds.
     lock = (
         contextlib.nullcontext() if role() == "worker" else folder_held(folder)
@@ -232,10 +243,11 @@ def _check_texts(folder, checksum):
 def _prepare(settings, train_texts, dev_texts):
     """The hypermodel and the `PreparedTexts`."""
     preset, arguments = settings["preset"], settings["arguments"]
+    recipe = zoo.Recipe(preset, **settings.get("recipe", {}))
     own = models.get_preset(preset)
     make = functools.partial(
         HYPERMODELS[own.class_name],
-        preset,
+        recipe,
         seed=settings["seed"],
         papers_space=settings["papers_space"],
     )
@@ -256,7 +268,7 @@ def _prepare(settings, train_texts, dev_texts):
         train_texts,
         dev_texts,
         values["training"],
-        arguments,
+        {**recipe.model, **arguments},
         vectors=settings["vectors"],
     )
     hypermodel = make(vectors=texts.vectors, **{**arguments, **texts.arguments})

@@ -20,6 +20,24 @@ class Values(typing.NamedTuple):
     parent: str | None = None
 
 
+def recipe_space(recipe, preset):
+    """What a recipe has searched, as a list of `Values`.
+
+    Args:
+        recipe: A `keras_selfattn.zoo.Recipe`.
+        preset: The `keras_selfattn.models.Preset` with the recipe's values.
+    """
+    parents = {v.argument: v.parent for v in SPACES[preset.class_name]}
+    own = {**preset.model, **preset.training}
+    space = []
+    for name, values in recipe.search.items():
+        parent = parents.get(name)
+        # They are for the recipe's own optimizer and pooling.
+        lists = values if parent is None else {own[parent]: values}
+        space.append(Values(name, lists, parent))
+    return space
+
+
 _FACTORS = [0.0, 1e-4, 1e-3, 1e-2, 1e-1, 1.0]
 
 # The grid varies the last ones first, so they come in rising importance.

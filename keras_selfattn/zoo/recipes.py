@@ -26,6 +26,8 @@ class Recipe:
         preset: The name of the preset.
         model: Arguments of the model that take the place of the preset's.
         training: Training values that take the place of the preset's.
+        search: By name the values that a search tries of arguments and
+            training values; empty for the papers' values.
         seed: Integer.
         data: The texts and word vectors that it is for, in words, or `None`
             for any.
@@ -37,10 +39,23 @@ class Recipe:
     preset: str
     model: dict = dataclasses.field(default_factory=dict)
     training: dict = dataclasses.field(default_factory=dict)
+    search: dict = dataclasses.field(default_factory=dict)
     seed: int = 0
     data: str | None = None
     licence: str | None = None
     limits: typing.Sequence = ()
+
+    def with_vectors(self) -> "Recipe":
+        """The recipe for word vectors of a file, which have their own width."""
+        return dataclasses.replace(
+            self,
+            model=_without_width(self.model),
+            search=_without_width(self.search),
+        )
+
+
+def _without_width(values):
+    return {n: value for n, value in values.items() if n != "embedding_dim"}
 
 
 def _read():

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import types
 
 import pytest
 
@@ -12,6 +13,8 @@ from benchmarks.corpora import running
 from benchmarks.corpora import texts
 from benchmarks.corpora.log import Log
 from keras_selfattn import models
+from keras_selfattn import tuning
+from keras_selfattn import zoo
 from keras_selfattn.data import generate_reviews
 from keras_selfattn.data import load_word_vectors
 
@@ -134,6 +137,39 @@ def test_a_search_comes_with_its_minutes():
     assert (systems, names, rows) == (["svm", "tuned"], ["trec"], [None])
     keys = [key for key, _ in corpora.work(options)]
     assert keys[1]["settings"]["minutes"] == 0.5
+
+
+@pytest.mark.parametrize(
+    "sides, name, source",
+    [(1, "own_texts_vectors", ["reviews_structured"]), (2, "own_pairs", None)],
+)
+def test_a_search_begins_where_train_does(monkeypatch, sides, name, source):
+    given = {}
+
+    def search(recipe, *texts, **options):
+        given.update(options, recipe=recipe)
+        return types.SimpleNamespace(
+            training_record={
+                "model": {"units": 7, "embedding_dim": 5},
+                "training": {"learning_rate": 0.01},
+                "dev_accuracy": 0.5,
+            }
+        )
+
+    monkeypatch.setattr(tuning, "search", search)
+    settings = ours.search_settings(sides, 2)
+    _, outcome = ours.search(settings, [], [], seed=3)
+    recipe = zoo.get_recipe(name)
+    assert given["recipe"] == zoo.Recipe(
+        recipe.preset, recipe.model, recipe.training, recipe.search
+    )
+    assert given["vectors"] == source
+    assert (given["minutes"], given["seed"]) == (2, 3)
+    # By the name of each that was searched.
+    assert outcome["chosen"].keys() == recipe.search.keys()
+    assert outcome["chosen"]["learning_rate"] == 0.01
+    key = "units" if sides == 1 else "embedding_dim"
+    assert outcome["chosen"][key] in (5, 7)
 
 
 def test_a_corpus_of_two_files(tmp_path, monkeypatch):

@@ -84,6 +84,39 @@ def test_settings_of_its_own_with_word_vectors(data, tmp_path):
     assert settings["model"]["ambiguity_penalty"] == 1.0
 
 
+@pytest.mark.parametrize("named", [[], ["--recipe=own_pairs"]])
+@pytest.mark.parametrize("command", ["train", "tune"])
+def test_word_vectors_for_pairs_have_their_own_width(
+    data, tmp_path, command, named
+):
+    (tmp_path / "vectors.txt").write_text("the 0.1 0.2 0.3\nfood 0.4 0.5 0.6\n")
+    pairs = tmp_path / "pairs.csv"
+    with pairs.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["one", "other", "stars"])
+        for n in range(6):
+            label = ("low", "high")[n % 2]
+            writer.writerow([f"the food {n}", f"it was {label}", label])
+    arguments = [
+        command,
+        str(pairs),
+        f"--dev={pairs}",
+        *("--text=one", "--text-pair=other", "--label=stars"),
+        *("--epochs=1", f"--output={tmp_path / 'run'}"),
+        f"--vectors={tmp_path / 'vectors.txt'}",
+        "--set=projection_dim=4",
+        "--set=attend_units=[4]",
+        "--set=compare_units=[4]",
+        "--set=aggregate_units=[4]",
+        *named,
+    ]
+    if command == "tune":
+        arguments.append("--trials=1")
+    assert main(arguments) == 0
+    model = from_preset(tmp_path / "run")
+    assert model.get_layer("word_vectors").embeddings.shape[1] == 3
+
+
 def test_csv_and_gz(data, tmp_path):
     path = tmp_path / "train.csv.gz"
     with gzip.open(path, "wt", newline="") as file:

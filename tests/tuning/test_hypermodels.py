@@ -8,9 +8,11 @@ from keras.ops import convert_to_numpy as array
 from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn import tuning
+from keras_selfattn import zoo
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.text import TextPreprocessor
 from tests.tuning.texts import TINY
+from tests.tuning.texts import TINY_MODEL
 from tests.tuning.texts import rows
 
 WORDS = ["the", "food", "was", "good", "nice", "great", "bad", "poor", "awful"]
@@ -86,6 +88,34 @@ def built(hypermodel, **values):
                 "adagrad_learning_rate": 0.025,
             },
         ),
+        (
+            tuning.SentenceHyperModel,
+            zoo.get_recipe("own_texts"),
+            {
+                "num_heads": 8,
+                "encoder_dropout": 0.4,
+                "units": 100,
+                "learning_rate": 0.002,
+            },
+        ),
+        (
+            tuning.DecomposableHyperModel,
+            zoo.get_recipe("own_pairs"),
+            {"dropout": 0.2, "embedding_dim": 100, "learning_rate": 0.001},
+        ),
+        (
+            # A recipe without a search space has the papers'.
+            tuning.DecomposableHyperModel,
+            zoo.get_recipe("snli_decomposable"),
+            {
+                "projection_dim": 200,
+                "intra_sentence": "false",
+                "dropout": 0.2,
+                "batch_size": 64,
+                "optimizer": "adam",
+                "adam_learning_rate": 0.001,
+            },
+        ),
     ],
 )
 def test_default_hyperparameters(hypermodel_class, preset, expected):
@@ -93,12 +123,48 @@ def test_default_hyperparameters(hypermodel_class, preset, expected):
     hp = keras_tuner.HyperParameters()
     settings = hypermodel.settings(hp)
     assert hp.values == expected
-    # They are the preset's own values.
-    values = models.get_preset(preset)
+    # They are the preset's own values, or the recipe's.
+    values = preset
+    if isinstance(preset, str):
+        values = models.get_preset(preset)
     for name, value in values.model.items():
         assert settings["model"][name] == value, name
     for name, value in values.training.items():
         assert settings["training"][name] == value, name
+
+
+def test_the_ranges_of_a_recipe():
+    recipe = zoo.get_recipe("own_texts_vectors")
+    codes = {
+        choice.name: choice.codes
+        for choice in tuning.SentenceHyperModel(recipe, 11, 5).choices
+    }
+    assert {n: sorted(v) for n, v in codes.items()} == {
+        name: sorted(values) for name, values in recipe.search.items()
+    }
+    # What is given takes their place, and none is left without an effect.
+    hypermodel = tuning.SentenceHyperModel(
+        recipe, 11, 5, units=[3, 5], pooling="max", learning_rate=0.01
+    )
+    codes = {choice.name: choice.codes for choice in hypermodel.choices}
+    assert codes == {"encoder_dropout": [0.2, 0.4, 0.6], "units": [3, 5]}
+    settings = hypermodel.first_settings()
+    assert settings["training"]["learning_rate"] == 0.01
+    # Its rates are for its optimizer.
+    hypermodel = tuning.SentenceHyperModel(
+        recipe, 11, 5, optimizer=["sgd", "adam"]
+    )
+    hp = keras_tuner.HyperParameters()
+    hp.values["optimizer"] = "sgd"
+    settings = hypermodel.settings(hp)
+    assert "learning_rate" not in hp.values
+    assert settings["training"]["learning_rate"] == 0.01
+    assert "global_clipnorm" in settings["training"]
+    # Nothing but what is given.
+    hypermodel = tuning.SentenceHyperModel(
+        recipe, 11, 5, units=[3, 5], papers_space=False
+    )
+    assert [choice.name for choice in hypermodel.choices] == ["units"]
 
 
 def test_the_papers_own_ranges():
@@ -312,6 +378,32 @@ def test_a_trial_stops_early_but_for_the_first_one():
     hp, model = built(hypermodel, learning_rate=2e-9)
     history = hypermodel.fit(hp, model, encode(8), **data)
     assert len(history.epoch) == 2
+
+
+@pytest.mark.parametrize("patience, epochs", [(None, 3), (1, 2)])
+def test_a_trial_stops_where_the_recipe_says(patience, epochs):
+    recipe = zoo.Recipe(
+        "lin2017_yelp",
+        model=TINY_MODEL,
+        training={"optimizer": "adam", "patience": 2},
+        search={"learning_rate": [1e-9, 2e-9]},
+    )
+    hypermodel = tuning.SentenceHyperModel(recipe, 11, 2, patience=patience)
+    for rate in (1e-9, 2e-9):
+        hp, model = built(hypermodel, learning_rate=rate)
+        history = hypermodel.fit(
+            hp,
+            model,
+            encode(8),
+            validation_data=encode(4),
+            verbose=0,
+            epochs=5,
+        )
+        assert len(history.epoch) == epochs
+        # So that training with a trial's values ends there too.
+        values = hypermodel.settings(hp)["training"]
+        assert values["patience"] == epochs - 1
+    assert recipe.training["patience"] == 2
 
 
 def test_nan_fails_the_trial():

@@ -13,9 +13,11 @@ from keras_selfattn import evaluation
 from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn import tuning
+from keras_selfattn import zoo
 from keras_selfattn.cli import main
 from keras_selfattn.tuning import results
 from tests.tuning.texts import TINY
+from tests.tuning.texts import TINY_MODEL
 from tests.tuning.texts import rows
 
 TRAIN, DEV = rows(40), rows(12)
@@ -150,7 +152,6 @@ def data(tmp_path_factory):
 
 
 def arguments(data, output, *more):
-    fixed = {k: v for k, v in TINY.items() if k != "optimizer"}
     return [
         "tune",
         str(data / "train.jsonl"),
@@ -160,7 +161,7 @@ def arguments(data, output, *more):
         "--epochs=1",
         "--optimizer=adam",
         "--max-bad-rate=1",
-        *(f"--set={name}={json.dumps(v)}" for name, v in fixed.items()),
+        *(f"--set={name}={json.dumps(v)}" for name, v in TINY_MODEL.items()),
         *more,
     ]
 
@@ -175,7 +176,7 @@ def test_the_command_and_going_on_with_it(data, tmp_path, capsys):
     )
     assert main([*given, "--trials=1"]) == 0
     shown = capsys.readouterr().out
-    assert "trial 1 of 1: the preset's own values" in shown
+    assert "trial 1 of 1: the starting values" in shown
     assert "trial 1 of 1, epoch 1: dev accuracy " in shown
     assert f"the model is in {tmp_path / 'search'}" in shown
     assert main([*given, "--trials=2"]) == 2
@@ -197,6 +198,60 @@ def test_the_command_and_going_on_with_it(data, tmp_path, capsys):
     assert "other values of: seed" in capsys.readouterr().err
 
 
+@pytest.mark.slow
+def test_a_search_without_a_preset_begins_where_training_would(
+    data, tmp_path, capsys
+):
+    sides = tmp_path / "pairs"
+    sides.mkdir()
+    for file in data.glob("*.jsonl"):
+        rows = [json.loads(line) for line in file.read_text().splitlines()]
+        (sides / file.name).write_text(
+            "".join(json.dumps({**row, "title": "It"}) + "\n" for row in rows)
+        )
+    for folder, columns, name in (
+        (data, [], "own_texts_vectors"),
+        (sides, ["--text-pair=title"], "own_pairs"),
+    ):
+        output = tmp_path / name
+        given = [
+            "tune",
+            str(folder / "train.jsonl"),
+            f"--dev={folder / 'dev.jsonl'}",
+            f"--output={output}",
+            "--epochs=1",
+            "--max-bad-rate=1",
+            *columns,
+        ]
+        assert main([*given, "--trials=1"]) == 0
+        recipe = zoo.get_recipe(name)
+        settings = json.loads((output / "settings.json").read_text())
+        assert settings["preset"] == recipe.preset
+        for key in recipe.model.keys() - {"character_vocabulary_size"}:
+            assert settings["model"][key] == recipe.model[key]
+        expected = {**recipe.training, "epochs": 1}
+        assert expected.items() <= settings["training"].items()
+        (row,) = read_csv(output)
+        assert recipe.search.keys() <= row.keys()
+        if name == "own_pairs":
+            continue
+        assert "word vectors: those of reviews_structured" in (
+            capsys.readouterr().err
+        )
+        # As `train` has it.
+        trained = tmp_path / "run"
+        train = ["train", *given[1:3], f"--output={trained}", "--epochs=1"]
+        assert main(train) == 0
+        assert (trained / "history.csv").read_text() == (
+            output / "history.csv"
+        ).read_text()
+        # It goes on, but not with other values.
+        assert main([*given, "--trials=2", "--resume"]) == 0
+        assert len(read_csv(output)) == 2
+        assert main([*given, "--recipe=own_texts", "--resume"]) == 2
+        assert "other values of: vectors, recipe" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "more, parts",
     [
@@ -210,6 +265,7 @@ def test_the_command_and_going_on_with_it(data, tmp_path, capsys):
         (["--time=0"], ["minutes=0"]),
         (["--epochs=0"], ["epochs=0"]),
         (["--preset=lin2018"], ["'lin2018'"]),
+        (["--recipe=own"], ["'own'", "own_texts"]),
         (["--resume"], ["no search to resume"]),
     ],
 )
@@ -294,7 +350,7 @@ def test_the_table():
     ]
     assert cells == [
         ["3", "62.50%", "2 of 3", "1:02:05", "rate=0.2"],
-        ["1", "50.00%", "2 of 3", "1:01", "the preset's own values"],
+        ["1", "50.00%", "2 of 3", "1:01", "the starting values"],
         ["2", "failed", "3", "1:01", "out of memory: units=[4, 5]"],
     ]
 
