@@ -1,5 +1,6 @@
 """Word vectors learned from texts, of which words stand beside which."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import keras
@@ -61,8 +62,8 @@ def learn_word_vectors(
         writes.
 
     Raises:
-        ValueError: if there are no more words than `width`, or a row is no
-            text.
+        ValueError: if there are no more words than `width`, if a row is no
+            text, or if the texts can be read once only.
         ImportError: if scikit-learn is not installed.
 
     References:
@@ -84,6 +85,11 @@ def learn_word_vectors(
         *("sklearn.decomposition", "Learning word vectors", "scikit-learn"),
         "vectors",
     )
+    if isinstance(texts, Iterator):
+        raise ValueError(
+            "The texts are read twice: expected a list, a column or another "
+            f"iterable that begins anew. Received: a {type(texts).__name__}"
+        )
     told = _Told(bar_shown(verbose))
     counts = count_words(told(strings_of(texts)), lowercase=True)
     words = [word for word, count in counts.items() if count >= min_count]

@@ -82,6 +82,24 @@ def test_standard_input(data, tmp_path):
     assert output.read_bytes() == other.read_bytes()
 
 
+def test_rows_without_a_text_are_left_out(data, tmp_path, capsys):
+    texts = [review.text for review in generate_reviews(300, seed=2)]
+    rows = [json.dumps({"text": text}) for text in texts]
+    whole, broken = tmp_path / "whole.jsonl", tmp_path / "broken.jsonl"
+    whole.write_text("\n".join(rows))
+    broken.write_text("\n".join(["{", '{"text": " "}', *rows]))
+    for file in (whole, broken):
+        output = str(file.with_suffix(".txt"))
+        assert main(["vectors", str(file), f"--output={output}"]) == 0
+    said = capsys.readouterr().err
+    assert f"2 of {len(rows) + 2} rows are left out; the first: " in said
+    assert "broken.jsonl:1" in said
+    written = [
+        file.with_suffix(".txt").read_bytes() for file in (whole, broken)
+    ]
+    assert written[0] == written[1]
+
+
 def test_errors(data, tmp_path, capsys):
     def given(file, output, *more):
         return ["vectors", data / file, f"--output={tmp_path / output}", *more]

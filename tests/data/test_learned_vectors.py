@@ -130,6 +130,7 @@ def test_it_can_be_repeated():
         ("one text", {}, "one string"),
         (["a text", None], {}, "a string"),
         ([], {}, "Received: 0 words"),
+        (iter(TEXTS), {}, "are read twice.*a list_iterator"),
     ],
 )
 def test_errors(texts, arguments, message):
