@@ -93,7 +93,7 @@ def draw(path, results, choices):
         spine.set_visible(False)
     plot.set_title(
         f"{len(done)} trials, {len(results) - len(done)} failed "
-        "(thick: the best; dashed: the preset)",
+        "(thick: the best; dashed: the first)",
         fontsize=10,
         loc="left",
     )

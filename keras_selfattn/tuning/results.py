@@ -101,7 +101,7 @@ def make_table(results, first_values, title, most=None):
     table = Table(title=title, title_justify="left")
     for name in ("trial", "dev accuracy", "epoch", "time"):
         table.add_column(name, no_wrap=True, justify="right")
-    table.add_column("what differs from the preset")
+    table.add_column("what differs from the first")
     best = best_first(results)[:1]
     for result in results[:most]:
         figure = result.status
