@@ -69,8 +69,10 @@ class PreparedTexts:
         """
         model.preprocessor = self.preprocessor
         model.labels = self.train_data.label_names
+        found = self.arguments
         model.training_record = {
             **record,
+            "model": {n: found.get(n, v) for n, v in record["model"].items()},
             "train_rows": len(self.train_data),
             "dev_rows": len(self.dev_data),
         }

@@ -71,6 +71,13 @@ def test_settings_of_its_own_with_word_vectors(data, tmp_path):
     for name in ("ambiguity_penalty", "trainable_embeddings"):
         assert settings["model"][name] == recipe.model[name]
     assert settings["training"]["induce_vectors"] is True
+    # What follows from the texts is on the card as the model has it.
+    config = from_preset(output).get_config()
+    card = (output / "model" / "README.md").read_text()
+    size = config["character_vocabulary_size"]
+    assert size < recipe.model["character_vocabulary_size"]
+    assert f"| character_vocabulary_size | `{size}` | not set |" in card
+    assert "| embedding_dim | `3` | `100` |" in card
 
     # Prepared with them, and then trained.
     columns = ["--text=review", "--label=stars", *given]
