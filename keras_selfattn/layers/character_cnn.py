@@ -112,8 +112,13 @@ class CharacterCNN(KernelLayer):
         # Zeros in place of the first row; cutting it off also makes the
         # gradient dense, which optimizers add up rightly for repeated ids.
         table = ops.pad(self.embeddings[1:], ((1, 0), (0, 0)))
-        embedded = ops.take(table, ids, axis=0)
         is_character = ops.expand_dims(ops.not_equal(ids, 0), -1)
+        if self.encodes_words_once and padding.packs_characters():
+            windows = padding.highest_windows(table, ids, self.kernels)
+            words = ops.relu(windows + ops.concatenate(self.biases))
+            has_characters = ops.any(is_character, axis=1)
+            return ops.where(has_characters, words, ops.zeros_like(words))
+        embedded = ops.take(table, ids, axis=0)
         words = [
             self.convolve(embedded, is_character, kernel, bias)
             for kernel, bias in zip(self.kernels, self.biases, strict=True)

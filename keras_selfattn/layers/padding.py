@@ -12,6 +12,7 @@ _ON_TORCH = keras.backend.backend() == "torch"
 if _ON_TORCH:
     from keras_selfattn.layers._torch import aligned_lstm
 if ON_TENSORFLOW:
+    from keras_selfattn.layers._tensorflow import character_windows
     from keras_selfattn.layers._tensorflow import distinct_words
     from keras_selfattn.layers._tensorflow import packed_lstm
     from keras_selfattn.layers._tensorflow import packed_steps
@@ -58,6 +59,28 @@ def once_for_each_word(encode, ids):
         ids, rows = distinct_words.find(ids)
         return distinct_words.spread(encode(ids), rows)
     return encode(ids)
+
+
+def packs_characters():
+    """Whether `highest_windows` leaves out the padding of words."""
+    return ON_TENSORFLOW and packed_steps.is_faster()
+
+
+def highest_windows(table, ids, kernels):
+    """The highest products of kernels with windows of each word's characters.
+
+    Args:
+        table: Tensor of shape `(vocabulary, D)`, zeros for padding.
+        ids: Integer tensor of shape `(words, characters)`, 0 where there is
+            no character.
+        kernels: List of variables of shape `(size, D, filters)`.
+
+    Returns:
+        A tensor of shape `(words, filters of all kernels)`, zeros for a word
+        without characters.
+    """
+    kernels = [keras.ops.convert_to_tensor(kernel) for kernel in kernels]
+    return character_windows.highest(table, ids, kernels)
 
 
 def packs_lstm(dtype):
