@@ -9,6 +9,7 @@ from benchmarks.corpora.texts import CORPORA
 from benchmarks.corpora.texts import GLOVE
 from benchmarks.corpora.texts import VECTORS
 from benchmarks.corpora.texts import data_path
+from benchmarks.corpora.texts import read
 from benchmarks.opponents.opponent import Watch
 from keras_selfattn import data
 from keras_selfattn import evaluation
@@ -20,8 +21,10 @@ from keras_selfattn.data.corpora import Texts
 
 # It ships, and its words have vectors.
 MODEL = "nli_decomposable"
-# Learned from the texts of IMDB where it is not there yet.
+# Learned from the texts of IMDB where they are not there yet; for IMDB itself
+# from those of its training rows alone.
 REVIEWS = "runs/imdb_vectors.txt.gz"
+TRAINING_REVIEWS = "runs/imdb_training_vectors.txt.gz"
 # By the number of sides, and whether there are pretrained vectors.
 RECIPES = {
     (1, False): "own_texts",
@@ -111,8 +114,6 @@ STARTS = {
     "from_snli": (2, "snli_decomposable", ("snli", "snli_both")),
     "from_reviews": (1, "reviews_structured", ()),
 }
-# What vectors have seen texts of dev rows, by their source.
-_SEEN = {REVIEWS: ("imdb",)}
 LABELS = {
     **{
         f"{pooling}_{encoder}": f"{_TITLES[encoder]}, {_TITLES[pooling]}"
@@ -184,13 +185,10 @@ def sides_of(name):
 
 def has_learned(name, corpus):
     """Whether a model starts from what has seen dev texts of a corpus."""
-    if name in STARTS:
-        return corpus in STARTS[name][2]
-    *_, vectors = OURS.get(name, ((),))
-    return any(corpus in _SEEN.get(source, ()) for source in vectors)
+    return name in STARTS and corpus in STARTS[name][2]
 
 
-def settings(name):
+def settings(name, corpus):
     """All that a run of `OURS`, of `STARTS` or of a preset depends on."""
     if name in STARTS:
         return {"start": STARTS[name][1], "vectors": []}
@@ -202,7 +200,12 @@ def settings(name):
         "preset": recipe.preset,
         "model": _without_none({**recipe.model, **model}),
         "training": _without_none({**recipe.training, **values}),
-        "vectors": list(vectors),
+        "vectors": [
+            TRAINING_REVIEWS
+            if (source, corpus) == (REVIEWS, "imdb")
+            else source
+            for source in vectors
+        ],
     }
 
 
@@ -251,13 +254,15 @@ def _source(name):
     """What `train` takes for a source of vectors."""
     if name in (MODEL, INSTALLED_VECTORS):
         return name
-    if name != REVIEWS:
+    if name not in (REVIEWS, TRAINING_REVIEWS):
         return data_path(name)
     path = pathlib.Path(name)
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        corpus = data.Corpus(data_path(CORPORA["imdb"].train), label=None)
-        words, vectors = data.learn_word_vectors(Texts(corpus))
+        rows = data.Corpus(data_path(CORPORA["imdb"].train), label=None)
+        if name == TRAINING_REVIEWS:
+            rows, _ = read("imdb")
+        words, vectors = data.learn_word_vectors(Texts(rows))
         data.write_word_vectors(path, words, vectors)
     return path
 

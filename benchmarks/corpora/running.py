@@ -48,7 +48,7 @@ def settings(system, corpus, minutes=None):
         return {"grid": opponent_class(system)(texts.sides_of(corpus)).grid}
     if system == TUNED:
         return ours.search_settings(texts.sides_of(corpus), minutes)
-    return ours.settings(system)
+    return ours.settings(system, corpus)
 
 
 def run(system, corpus, rows, seed, settings, chosen=None):

@@ -209,7 +209,7 @@ def test_any_first_rows_are_a_part_of_more(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", ours.OURS)
 def test_settings_of_ours_are_those_of_a_model(name):
-    values = ours.settings(name)
+    values = ours.settings(name, "mr")
     sizes = {"vocabulary_size": 9, "num_classes": 2}
     if values["model"].get("character_vocabulary_size"):
         sizes["character_vocabulary_size"] = 9
@@ -240,7 +240,7 @@ def test_no_model_starts_with_what_it_is_asked_to_learn():
 
 @pytest.mark.parametrize("name", ours.STARTS)
 def test_a_run_starts_from_a_model_that_ships(name):
-    settings = ours.settings(name)
+    settings = ours.settings(name, "mr")
     one, other = "A dog runs.", "It is red."
     texts = [one, other] if ours.sides_of(name) == 1 else [(one, other)] * 2
     labels = ["a", "b"]
@@ -256,14 +256,18 @@ def test_vectors_of_more_texts_are_learned_once(tmp_path, monkeypatch):
     monkeypatch.setenv("KERAS_SELFATTN_DATA", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "imdb").mkdir()
+    rows = [{"text": r.text} for r in generate_reviews(300, seed=0)]
     with gzip.open(tmp_path / texts.CORPORA["imdb"].train, "wt") as file:
-        for review in generate_reviews(300, seed=0):
-            file.write(json.dumps({"text": review.text}) + "\n")
-    path = ours._source(ours.REVIEWS)
-    _, found = load_word_vectors(path, ["the", "unheard-of"])
-    assert found.tolist() == [True, False]
-    written = path.stat().st_mtime_ns
-    assert ours._source(ours.REVIEWS).stat().st_mtime_ns == written
+        for row in rows + [{"text": "unheard-of"}] * 5:
+            file.write(json.dumps(row) + "\n")
+    training = [(row["text"], None) for row in rows]
+    monkeypatch.setattr(ours, "read", lambda name: (training, []))
+    for source in (ours.REVIEWS, ours.TRAINING_REVIEWS):
+        path = ours._source(source)
+        _, found = load_word_vectors(path, ["the", "unheard-of"])
+        assert found.tolist() == [True, source == ours.REVIEWS]
+        written = path.stat().st_mtime_ns
+        assert ours._source(source).stat().st_mtime_ns == written
     assert ours._source("tasks/trec") == tmp_path / "tasks/trec"
     assert ours._source(ours.MODEL) == ours.MODEL
 
@@ -272,6 +276,9 @@ def test_vectors_of_more_texts_are_learned_once(tmp_path, monkeypatch):
     "name",
     ["wide_alone_learned_vectors", "wide_alone_installed_learned_vectors"],
 )
-def test_vectors_are_not_for_the_corpus_they_are_of(name):
-    cannot = [c for c in texts.CORPORA if not running.can(name, c)]
-    assert cannot == ["imdb", "snli", "snli_both", "multinli"]
+def test_vectors_are_not_of_what_is_to_be_answered(name):
+    sources = [
+        running.settings(name, corpus)["vectors"][-1]
+        for corpus in ("mr", "imdb")
+    ]
+    assert sources == [ours.REVIEWS, ours.TRAINING_REVIEWS]
