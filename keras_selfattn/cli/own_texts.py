@@ -29,7 +29,8 @@ def own_recipe(corpus, vectors, model_overrides, tells=True):
     Args:
         corpus: Re-iterable of `(text, label)`.
         vectors: The word vectors that are given, or `None`.
-        model_overrides: Dictionary of the model's arguments that are given.
+        model_overrides: Dictionary of the model's arguments that are given,
+            or to be searched.
         tells: Boolean, whether to say which word vectors are taken, and why.
 
     Returns:

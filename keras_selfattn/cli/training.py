@@ -252,7 +252,8 @@ def tune(options):
         raise ValueError(f"Both set and to be searched: {', '.join(both)}")
     vectors = options.vectors
     if recipe is None:
-        recipe, vectors = own_recipe(corpus, vectors, model_overrides)
+        given = {**model_overrides, **searched}
+        recipe, vectors = own_recipe(corpus, vectors, given)
     start_keras()
     from keras_selfattn import tuning
 

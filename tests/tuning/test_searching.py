@@ -252,6 +252,23 @@ def test_a_search_without_a_preset_begins_where_training_would(
         assert "other values of: vectors, recipe" in capsys.readouterr().err
 
 
+@pytest.mark.slow
+def test_a_width_that_is_searched_takes_no_installed_vectors(data, tmp_path):
+    given = [
+        "tune",
+        str(data / "train.jsonl"),
+        f"--dev={data / 'dev.jsonl'}",
+        f"--output={tmp_path / 'search'}",
+        *("--epochs=1", "--max-bad-rate=1", "--trials=2", "--tuner=grid"),
+        *("--only", "--search=embedding_dim=[3,5]"),
+    ]
+    assert main(given) == 0
+    rows = read_csv(tmp_path / "search")
+    assert [row["embedding_dim"] for row in rows] == ["3", "5"]
+    settings = json.loads((tmp_path / "search/settings.json").read_text())
+    assert settings["vectors"] is None
+
+
 @pytest.mark.parametrize(
     "more, parts",
     [
