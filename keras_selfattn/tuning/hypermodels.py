@@ -61,6 +61,11 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
         self.seed = seed
         self.vectors = vectors
         self.patience = patience
+        if preprocessor is not None and recipe.model:
+            # A recipe says how many there are at most.
+            values.model.pop("character_vocabulary_size", None)
+            if preprocessor.characters is None:
+                values.model.pop("character_cnn", None)
         if patience is not None and values.training.get("patience"):
             values.training["patience"] = patience
         self._preset = values

@@ -380,6 +380,19 @@ def test_a_trial_stops_early_but_for_the_first_one():
     assert len(history.epoch) == 2
 
 
+@pytest.mark.parametrize("characters, size", [("abcdef", 8), (None, None)])
+def test_a_recipe_has_the_characters_of_the_preprocessor(characters, size):
+    hypermodel = tuning.SentenceHyperModel(
+        zoo.get_recipe("own_texts"),
+        preprocessor=TextPreprocessor(WORDS, characters=characters),
+        labels=["bad", "good"],
+        ngram_buckets=16,
+        **TINY,
+    )
+    _, model = built(hypermodel)
+    assert model.get_config()["character_vocabulary_size"] == size
+
+
 @pytest.mark.parametrize("patience, epochs", [(None, 3), (1, 2)])
 def test_a_trial_stops_where_the_recipe_says(patience, epochs):
     recipe = zoo.Recipe(
