@@ -64,7 +64,8 @@ def parse(arguments):
         "--tune",
         type=float,
         metavar="MINUTES",
-        help="search the package's best values for so long, too",
+        help="search the package's best values for so long, too, from the "
+        "first seed; the others train what it finds",
     )
     parser.add_argument("--log", default="runs/corpora.jsonl")
     parser.add_argument(

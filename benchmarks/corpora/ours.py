@@ -223,6 +223,22 @@ def search_settings(sides, minutes):
     }
 
 
+def found_settings(values, chosen):
+    """What `settings` would give for what a search has chosen."""
+    found = {
+        "model": dict(values["model"]),
+        "training": dict(values["training"]),
+    }
+    for name, value in chosen.items():
+        kind = "training" if training.is_training_value(name) else "model"
+        found[kind][name] = value
+    return {
+        "preset": values["preset"],
+        "vectors": values["vectors"],
+        **found,
+    }
+
+
 def _without_none(values):
     return {name: v for name, v in values.items() if v is not None}
 

@@ -60,7 +60,8 @@ def run(system, corpus, rows, seed, settings, chosen=None):
         rows: The number of training rows, or `None` for all.
         seed: Integer.
         settings: What `settings` gives.
-        chosen: The values of an opponent, where they were chosen before.
+        chosen: The values of an opponent, or of a search, where they were
+            chosen before.
 
     Returns:
         A dictionary of what was measured.
@@ -79,7 +80,11 @@ def run(system, corpus, rows, seed, settings, chosen=None):
             opponent.write(model, folder)
             answer = functools.partial(_answer, opponent, model)
         else:
-            do = ours.search if system == TUNED else ours.train
+            do = ours.train
+            if system == TUNED and chosen is None:
+                do = ours.search
+            elif system == TUNED:
+                settings = ours.found_settings(settings, chosen)
             model, outcome = do(settings, train, dev, seed)
             ours.write(model, folder)
             answer = ours.answer(model)

@@ -172,6 +172,27 @@ def test_a_search_begins_where_train_does(monkeypatch, sides, name, source):
     assert outcome["chosen"][key] == {"units": 7, "embedding_dim": 5}[key]
 
 
+def test_what_a_search_has_found_is_trained_from_other_seeds(monkeypatch):
+    given = []
+
+    def train(settings, train_rows, dev_rows, seed):
+        given.append((settings, seed))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(texts, "read", lambda corpus: ([0], [0]))
+    monkeypatch.setattr(ours, "train", train)
+    found = {"units": 7, "learning_rate": 0.5}
+    settings = ours.search_settings(1, 2)
+    with pytest.raises(KeyboardInterrupt):
+        running.run(running.TUNED, "mr", None, 1, settings, found)
+    ((given, seed),) = given
+    assert seed == 1
+    assert given["model"] == {**settings["model"], "units": 7}
+    assert given["training"] == {**settings["training"], "learning_rate": 0.5}
+    assert given["vectors"] == ["reviews_structured"]
+    assert given["preset"] == settings["preset"]
+
+
 def test_a_corpus_of_two_files(tmp_path, monkeypatch):
     monkeypatch.setenv("KERAS_SELFATTN_DATA", str(tmp_path))
     texts.read.cache_clear()
