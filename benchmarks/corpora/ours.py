@@ -287,9 +287,8 @@ def search(values, train_rows, dev_rows, seed):
     """The best trial's model of a search, and what the search took."""
     from keras_selfattn import tuning
 
-    recipe = zoo.Recipe(
-        *(values[name] for name in ("preset", "model", "training", "search"))
-    )
+    parts = ("preset", "model", "training", "search")
+    recipe = zoo.Recipe(**{name: values[name] for name in parts})
     with tempfile.TemporaryDirectory() as folder:
         watch = Watch()
         model = tuning.search(

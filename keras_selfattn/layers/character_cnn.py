@@ -113,7 +113,7 @@ class CharacterCNN(KernelLayer):
         # gradient dense, which optimizers add up rightly for repeated ids.
         table = ops.pad(self.embeddings[1:], ((1, 0), (0, 0)))
         is_character = ops.expand_dims(ops.not_equal(ids, 0), -1)
-        if self.encodes_words_once and padding.packs_characters():
+        if self.encodes_words_once and padding.skips_padding():
             windows = padding.highest_windows(table, ids, self.kernels)
             words = ops.relu(windows + ops.concatenate(self.biases))
             has_characters = ops.any(is_character, axis=1)

@@ -18,6 +18,11 @@ if ON_TENSORFLOW:
     from keras_selfattn.layers._tensorflow import packed_steps
 
 
+def skips_padding():
+    """Whether leaving out padding, and words that repeat, saves time here."""
+    return ON_TENSORFLOW and packed_steps.is_faster()
+
+
 class AllSteps:
     """Computes the masked steps too."""
 
@@ -42,7 +47,7 @@ def kept_steps(mask, training):
         An object with two methods: `pack` gives the steps to run on, and
         `unpack` puts the results back in their places.
     """
-    if training and ON_TENSORFLOW and packed_steps.is_faster():
+    if training and skips_padding():
         return packed_steps.KeptSteps(mask)
     return AllSteps()
 
@@ -55,15 +60,10 @@ def once_for_each_word(encode, ids):
             `(words, D)`, each row by itself.
         ids: Integer tensor of shape `(words, characters)`.
     """
-    if ON_TENSORFLOW and packed_steps.is_faster():
+    if skips_padding():
         ids, rows = distinct_words.find(ids)
         return distinct_words.spread(encode(ids), rows)
     return encode(ids)
-
-
-def packs_characters():
-    """Whether `highest_windows` leaves out the padding of words."""
-    return ON_TENSORFLOW and packed_steps.is_faster()
 
 
 def highest_windows(table, ids, kernels):

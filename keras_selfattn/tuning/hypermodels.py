@@ -44,7 +44,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
         labels: Sequence | None = None,
         **arguments: Any,
     ) -> None:
-        recipe = preset if isinstance(preset, Recipe) else Recipe(preset)
+        recipe = as_recipe(preset)
         super().__init__(name=recipe.preset)
         values = preset_of(recipe)
         if values.class_name != self.class_name:
@@ -350,6 +350,11 @@ HYPERMODELS = {
         DecomposableHyperModel,
     )
 }
+
+
+def as_recipe(preset: str | Recipe) -> Recipe:
+    """A recipe as it is, or that of nothing but a preset."""
+    return preset if isinstance(preset, Recipe) else Recipe(preset)
 
 
 def preset_of(recipe: Recipe) -> models.Preset:

@@ -29,6 +29,7 @@ from keras_selfattn.training.run import write_run_checksums
 from keras_selfattn.tuning import oracles
 from keras_selfattn.tuning import results
 from keras_selfattn.tuning.hypermodels import HYPERMODELS
+from keras_selfattn.tuning.hypermodels import as_recipe
 from keras_selfattn.tuning.hypermodels import preset_of
 from keras_selfattn.tuning.picture import PICTURE_FILE
 from keras_selfattn.tuning.picture import draw
@@ -110,7 +111,7 @@ def search(
     _check_packages(tuner)
     if trials is None and minutes is None:
         trials = _DEFAULT_TRIALS
-    recipe = preset if isinstance(preset, zoo.Recipe) else zoo.Recipe(preset)
+    recipe = as_recipe(preset)
     arguments = plain(arguments or {})
     if epochs is None:
         epochs = preset_of(recipe).training["epochs"]
@@ -124,7 +125,7 @@ def search(
         "arguments": arguments,
         "papers_space": papers_space,
     }
-    if recipe != zoo.Recipe(recipe.preset):
+    if recipe != as_recipe(recipe.preset):
         settings["recipe"] = {
             "model": plain(recipe.model),
             "training": recipe.training,

@@ -26,24 +26,24 @@ class Recipe:
         preset: The name of the preset.
         model: Arguments of the model that take the place of the preset's.
         training: Training values that take the place of the preset's.
-        search: By name the values that a search tries of arguments and
-            training values; empty for the papers' values.
         seed: Integer.
         data: The texts and word vectors that it is for, in words, or `None`
             for any.
         licence: What their licenses ask of the model, or `None` where that is
             not known.
         limits: Sequence of sentences on what the model can't do.
+        search: By name the values that a search tries of arguments and
+            training values; empty for the papers' values.
     """
 
     preset: str
     model: dict = dataclasses.field(default_factory=dict)
     training: dict = dataclasses.field(default_factory=dict)
-    search: dict = dataclasses.field(default_factory=dict)
     seed: int = 0
     data: str | None = None
     licence: str | None = None
     limits: typing.Sequence = ()
+    search: dict = dataclasses.field(default_factory=dict)
 
     def with_vectors(self) -> "Recipe":
         """The recipe for word vectors of a file, which have their own width."""

@@ -161,7 +161,7 @@ def test_a_search_begins_where_train_does(monkeypatch, sides, name, source):
     _, outcome = ours.search(settings, [], [], seed=3)
     recipe = zoo.get_recipe(name)
     assert given["recipe"] == zoo.Recipe(
-        recipe.preset, recipe.model, recipe.training, recipe.search
+        recipe.preset, recipe.model, recipe.training, search=recipe.search
     )
     assert given["vectors"] == source
     assert (given["minutes"], given["seed"]) == (2, 3)
