@@ -13,6 +13,7 @@ import numpy as np
 from keras import ops
 
 from keras_selfattn.backends import compiled
+from keras_selfattn.models.first_step import make_variables
 from keras_selfattn.models.labeled_texts import check_preprocessor
 from keras_selfattn.models.labeled_texts import encode
 from keras_selfattn.models.labeled_texts import split
@@ -109,6 +110,7 @@ class ReadsTexts(_Model):
         with _folder() as folder:
             if not are_texts(x):
                 self._check_ids(x)
+                make_variables(self, x)
                 return super().fit(
                     x,
                     y,
@@ -146,6 +148,7 @@ class ReadsTexts(_Model):
                 # `keras.utils.set_random_seed` decides it.
                 seed=np.random.randint(2**31),
             )
+            make_variables(self, batches)
             return super().fit(
                 batches, validation_data=validation, shuffle=False, **more
             )
