@@ -14,6 +14,8 @@ _SPELLING_WEIGHT = 0.4
 _RIDGE = 0.4
 # Rows of a few thousand features are held at a time.
 _CHUNK_WORDS = 1024
+# As many words as there are features have as large a matrix.
+_DUAL_WORDS = _NGRAM_BUCKETS
 
 
 def induce_word_vectors(
@@ -81,23 +83,14 @@ def induce_word_vectors(
         spelling = _spelling([words[row - first] for row in rows])
         return np.concatenate([contexts[rows], spelling], 1)
 
-    # The sums of a centered, weighted ridge regression.
     weights = np.log1p(occurrences)
-    total = weights[known].sum()
-    feature_mean, vector_mean, products, moments = 0.0, 0.0, 0.0, 0.0
-    square_length = 0.0
-    for rows in _chunks(known):
-        x, y = features(rows), vectors[rows].astype("float64")
-        weighted = x * weights[rows, None]
-        feature_mean += weighted.sum(0) / total
-        vector_mean += weights[rows] @ y / total
-        products += x.T @ weighted
-        moments += weighted.T @ y
-        square_length += np.square(y).sum() / len(known)
-    products -= total * np.outer(feature_mean, feature_mean)
-    moments -= total * np.outer(feature_mean, vector_mean)
-    products[np.diag_indices_from(products)] += _RIDGE
-    kernel = np.linalg.solve(products, moments)
+    # A word that is in no text has no weight.
+    counted = known[occurrences[known] > 0]
+    solve = _dual if len(counted) <= _DUAL_WORDS else _primal
+    feature_mean, vector_mean, kernel = solve(
+        features, vectors, weights, counted
+    )
+    square_length = np.square(vectors[known], dtype="float64").sum(1).mean()
 
     vectors, found = vectors.copy(), found.copy()
     for rows in _chunks(missing):
@@ -108,6 +101,38 @@ def induce_word_vectors(
         vectors[rows] = induced
     found[missing] = True
     return vectors, found
+
+
+def _dual(features, vectors, weights, rows):
+    """A centered, weighted ridge regression, by the products of words.
+
+    Returns:
+        The features' mean, the vectors', and the kernel.
+    """
+    x, y, weights = features(rows), vectors[rows], weights[rows]
+    x_mean, y_mean = (weights @ each / weights.sum() for each in (x, y))
+    roots = np.sqrt(weights)[:, None]
+    x = (x - x_mean) * roots
+    products = x @ x.T
+    products[np.diag_indices_from(products)] += _RIDGE
+    return x_mean, y_mean, x.T @ np.linalg.solve(products, (y - y_mean) * roots)
+
+
+def _primal(features, vectors, weights, rows):
+    """The same, by the products of features, from some words at a time."""
+    total = weights[rows].sum()
+    x_mean, y_mean, products, moments = 0.0, 0.0, 0.0, 0.0
+    for some in _chunks(rows):
+        x, y = features(some), vectors[some].astype("float64")
+        weighted = x * weights[some, None]
+        x_mean += weighted.sum(0) / total
+        y_mean += weights[some] @ y / total
+        products += x.T @ weighted
+        moments += weighted.T @ y
+    products -= total * np.outer(x_mean, x_mean)
+    moments -= total * np.outer(x_mean, y_mean)
+    products[np.diag_indices_from(products)] += _RIDGE
+    return x_mean, y_mean, np.linalg.solve(products, moments)
 
 
 def _mean_contexts(stretches, vectors, found):

@@ -78,7 +78,9 @@ def reference(vectors):
     return result
 
 
-def test_the_regression_is_the_docstring_s():
+@pytest.mark.parametrize("dual_words", [4096, 0])
+def test_the_regression_is_the_docstring_s(dual_words, monkeypatch):
+    monkeypatch.setattr(induced_vectors, "_DUAL_WORDS", dual_words)
     vectors = make_vectors()
     induced, found = induce_word_vectors(stretches(), WORDS, vectors, FOUND)
     np.testing.assert_allclose(induced, reference(vectors), atol=1e-5)
@@ -98,8 +100,10 @@ def test_the_given_arrays_are_left_as_they_are():
 
 @pytest.mark.parametrize("cuts", [(1,), (2, 3), (1, 2, 3)])
 def test_how_the_texts_are_cut_changes_nothing(cuts, monkeypatch):
+    monkeypatch.setattr(induced_vectors, "_NGRAM_BUCKETS", 64)
     vectors = make_vectors()
     whole, _ = induce_word_vectors(stretches(), WORDS, vectors, FOUND)
+    monkeypatch.setattr(induced_vectors, "_DUAL_WORDS", 0)
     monkeypatch.setattr(induced_vectors, "_CHUNK_WORDS", 2)
     cut, _ = induce_word_vectors(stretches(*cuts), WORDS, vectors, FOUND)
     np.testing.assert_allclose(cut, whole, atol=1e-6)
