@@ -74,7 +74,7 @@ def answers(model, texts):
     """The probabilities of bad and good, each text by itself."""
     order = [model.labels.index(label) for label in ("bad", "good")]
     return np.concatenate(
-        [model.predict([text], verbose=0) for text in texts]
+        [model(model.preprocess([text])) for text in texts]
     ).astype("float64")[:, order]
 
 
