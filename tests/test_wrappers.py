@@ -39,7 +39,7 @@ def make(units=8, activation="softmax", **arguments):
 
 def classifier(**changes):
     return SKLearnTextClassifier(
-        make, fit_kwargs={"epochs": 25, "verbose": 0}, **changes
+        make, fit_kwargs={"epochs": 5, "batch_size": 4, "verbose": 0}, **changes
     )
 
 
