@@ -126,35 +126,74 @@ BODIES = {
 LEFT = {SWALLOWED: ["kept"], TWICE: ["first"], TRACED: ["traced"]}
 
 
-def end(folder, body, name="SIGTERM", before=""):
-    """How a command ends that gets a signal."""
-    program = PROGRAM.format(name=name, body=body, before=before)
-    return subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
+# Runs programs, each in a process of its own that need import nothing again.
+FORKING = """
+import os, signal, sys
+import tensorflow
+from keras_selfattn import cli
+
+for line in sys.stdin:
+    folder, errors, path = line[:-1].split("\\t")
+    child = os.fork()
+    if not child:
+        break
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+else:
+    sys.exit()
+signal.alarm(50)
+os.chdir(folder)
+for number, name in enumerate((os.devnull, os.devnull, errors)):
+    os.dup2(os.open(name, os.O_RDWR | os.O_CREAT), number)
+with open(path) as program:
+    exec(program.read())
+"""
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+
+
+@pytest.fixture(scope="module")
+def process():
+    with subprocess.Popen(
+        [sys.executable, "-c", FORKING],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-        timeout=50,
-    )
+    ) as started:
+        yield started
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
+@pytest.fixture
+def end(process, tmp_path):
+    """How a command ends that gets a signal."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+
+    def ended(body, name, before=""):
+        program = PROGRAM.format(name=name, body=body, before=before)
+        (tmp_path / "program").write_text(program)
+        paths = folder, tmp_path / "errors", tmp_path / "program"
+        process.stdin.write("\t".join(map(str, paths)) + "\n")
+        process.stdin.flush()
+        code = int(process.stdout.readline())
+        left = sorted(path.name for path in folder.iterdir())
+        return code, (tmp_path / "errors").read_text(), left
+
+    return ended
+
+
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
-def test_a_signal_ends_the_command(tmp_path, body, name):
-    done = end(tmp_path, body, name)
-    assert done.returncode == 128 + getattr(signal, name), done.stderr
-    assert "Traceback" not in done.stderr
-    assert "internal error" not in done.stderr
-    left = sorted(path.name for path in tmp_path.iterdir())
+def test_a_signal_ends_the_command(end, body, name):
+    code, errors, left = end(body, name)
+    assert code == 128 + getattr(signal, name), errors
+    assert "Traceback" not in errors
+    assert "internal error" not in errors
     assert left == LEFT.get(body, [])
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-def test_a_signal_ends_what_has_hardly_begun(tmp_path, name):
+def test_a_signal_ends_what_has_hardly_begun(end, name):
     before = "signals.threading.Thread.start = lambda thread: kill()"
-    done = end(tmp_path, "time.sleep(60)", name, before)
-    assert done.returncode == 128 + getattr(signal, name), done.stderr
-    assert "Traceback" not in done.stderr
+    code, errors, _ = end("time.sleep(60)", name, before)
+    assert code == 128 + getattr(signal, name), errors
+    assert "Traceback" not in errors
