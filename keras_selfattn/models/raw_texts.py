@@ -217,6 +217,9 @@ class ReadsTexts(_Model):
     ) -> Any:
         """The model's outputs for raw texts or for ids.
 
+        A call takes some tenths of a second before the first text; a few at a
+        time are answered sooner by `predict_on_batch`.
+
         Args:
             x: Raw texts, as in `fit`, or what `keras.Model.predict` takes.
             batch_size: Integer. Defaults to 32.
