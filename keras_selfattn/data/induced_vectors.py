@@ -90,7 +90,10 @@ def induce_word_vectors(
     feature_mean, vector_mean, kernel = solve(
         features, vectors, weights, counted
     )
-    square_length = np.square(vectors[known], dtype="float64").sum(1).mean()
+    square_length = sum(
+        np.square(vectors[rows], dtype="float64").sum() / len(known)
+        for rows in _chunks(known)
+    )
 
     vectors, found = vectors.copy(), found.copy()
     for rows in _chunks(missing):

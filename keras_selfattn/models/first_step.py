@@ -11,7 +11,7 @@ def make_variables(model: keras.Model, data: Any) -> None:
 
     Keras makes them within the first step, and TensorFlow traces a step in
     which variables were made a second time, which takes seconds. It is left
-    to Keras where the data are no dataset, whose shapes are known.
+    to Keras where the data are not a dataset, which tells its shapes.
 
     Args:
         model: A classifier.
