@@ -29,8 +29,8 @@ def make_variables(model: keras.Model, data: Any) -> None:
         if not model.optimizer.built:
             model.optimizer.build(model.trainable_variables)
         x, y, *weights = keras.tree.map_structure(_nothing, spec)
+        # `fit` begins each epoch by setting the metrics back.
         model.compute_metrics(x, y, _nothing(model.output), *weights)
-        model.reset_metrics()
 
 
 def _nothing(tensor):

@@ -13,6 +13,8 @@ from tests.tiny_classifier import tiny_classifier
 TEXTS = ["good food .", "bad", "n't good , n't bad food", "Food ."] * 3
 LABELS = ["two", "1", "gütig", "1"] * 3
 WEIGHTS = np.linspace(0, 2, len(TEXTS))
+# Elsewhere nothing is made before.
+pytestmark = tensorflow_only
 
 
 def fit(
@@ -34,7 +36,6 @@ def fit(
     return model, history.history
 
 
-@tensorflow_only
 @pytest.mark.parametrize("arguments", [{}, {"as_ids": True}])
 @pytest.mark.parametrize("steps", [1, 4])
 def test_a_step_is_traced_once(steps, arguments, monkeypatch):
@@ -82,7 +83,6 @@ class Lengths(models.SentenceClassifier):
         return {**results, "length": keras.ops.shape(x["token_ids"])[1]}
 
 
-@tensorflow_only
 def test_metrics_of_the_inputs():
     source = tiny_classifier()
     model = Lengths.from_config(source.get_config())
