@@ -73,8 +73,9 @@ def history(folder):
 def answers(model, texts):
     """The probabilities of bad and good, each text by itself."""
     order = [model.labels.index(label) for label in ("bad", "good")]
+    found = [model(model.preprocess([text])) for text in texts]
     return np.concatenate(
-        [model(model.preprocess([text])) for text in texts]
+        [keras.ops.convert_to_numpy(one) for one in found]
     ).astype("float64")[:, order]
 
 
