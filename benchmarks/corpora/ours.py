@@ -17,6 +17,7 @@ from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn import zoo
 from keras_selfattn.cli.own_texts import INSTALLED_VECTORS
+from keras_selfattn.cli.own_texts import recipe_for
 from keras_selfattn.data.corpora import Texts
 
 # It ships, and its words have vectors.
@@ -25,12 +26,6 @@ MODEL = "nli_decomposable"
 # from those of its training rows alone.
 REVIEWS = "runs/imdb_vectors.txt.gz"
 TRAINING_REVIEWS = "runs/imdb_training_vectors.txt.gz"
-# By the number of sides, and whether there are pretrained vectors.
-RECIPES = {
-    (1, False): "own_texts",
-    (1, True): "own_texts_vectors",
-    (2, False): "own_pairs",
-}
 # The recipe's n-grams, which the models that differ in their pooling or encoder
 # are without.
 _NO_NGRAMS = dict.fromkeys(
@@ -108,6 +103,7 @@ OURS["wide_alone_installed_learned_vectors"] = (
 )
 OURS["decomposable"] = (2, {}, {}, ())
 OURS["decomposable_intra"] = (2, {"intra_sentence": True}, {}, ())
+OURS["decomposable_installed_vectors"] = (2, {}, {}, (INSTALLED_VECTORS,))
 # By name the number of sides, the shipped model whose weights are the first
 # ones, and the corpora it has learned.
 STARTS = {
@@ -169,6 +165,9 @@ LABELS = {
     "decomposable_intra": (
         "decomposable attention, with intra-sentence attention"
     ),
+    "decomposable_installed_vectors": (
+        "decomposable attention, the vectors that are installed"
+    ),
     "from_snli": "`--from snli_decomposable`",
     "from_reviews": "`--from reviews_structured`",
     "tuned": "the best that `tune` finds",
@@ -195,7 +194,7 @@ def settings(name, corpus):
     if name not in OURS:
         return {"preset": name, "model": {}, "training": {}, "vectors": []}
     sides, model, values, vectors = OURS[name]
-    recipe = zoo.get_recipe(RECIPES[sides, bool(vectors)])
+    recipe = recipe_for(sides == 2, vectors)
     return {
         "preset": recipe.preset,
         "model": _without_none({**recipe.model, **model}),
@@ -211,8 +210,8 @@ def settings(name, corpus):
 
 def search_settings(sides, minutes):
     """All that a search depends on, which starts where `train` would."""
-    vectors = [INSTALLED_VECTORS] if sides == 1 else []
-    recipe = zoo.get_recipe(RECIPES[sides, bool(vectors)])
+    vectors = [INSTALLED_VECTORS]
+    recipe = recipe_for(sides == 2, vectors)
     return {
         "preset": recipe.preset,
         "model": recipe.model,

@@ -23,8 +23,8 @@ _WORD = re.compile(r"[^\W\d_]+")
 def own_recipe(corpus, vectors, model_overrides, tells=True):
     """The recipe for labeled texts, or pairs of them.
 
-    Single texts whose words are known to the installed vectors take these,
-    where no others are given, and no width of their own is asked for.
+    Those whose words are known to the installed vectors take these, where no
+    others are given, and no width of their own is asked for.
 
     Args:
         corpus: Re-iterable of `(text, label)`.
@@ -39,9 +39,9 @@ def own_recipe(corpus, vectors, model_overrides, tells=True):
     """
     text, _ = next(iter(corpus), ("", None))
     is_pair = len(sides.sentences(text)) == 2
-    if not is_pair and vectors is None:
-        vectors = _installed(corpus, model_overrides, note if tells else str)
-    return _recipe(is_pair, vectors), vectors
+    if vectors is None and "embedding_dim" not in model_overrides:
+        vectors = _installed(corpus, is_pair, note if tells else str)
+    return recipe_for(is_pair, vectors), vectors
 
 
 def recipe_of_prepared(folder, vectors):
@@ -55,35 +55,42 @@ def recipe_of_prepared(folder, vectors):
     made = manifest.get("settings", {}).get("texts", {}).get("vectors")
     if vectors is None and made == INSTALLED_VECTORS:
         vectors = made
-    return _recipe(manifest.get("pairs"), vectors), vectors
+    return recipe_for(manifest.get("pairs"), vectors), vectors
 
 
 def known_share(corpus, words):
     """The share of the words in the first texts that are known.
 
     Args:
-        corpus: Iterable of `(text, label)`.
+        corpus: Iterable of `(text, label)`, or of pairs of texts and a label.
         words: Set of strings in lower case.
     """
     known = total = 0
     for text, _ in itertools.islice(corpus, _TEXTS):
-        found = _WORD.findall(text.lower())
-        known += sum(word in words for word in found)
-        total += len(found)
+        for sentence in sides.sentences(text):
+            found = _WORD.findall(sentence.lower())
+            known += sum(word in words for word in found)
+            total += len(found)
     return known / total if total else 0.0
 
 
-def _recipe(is_pair, vectors):
-    if is_pair:
-        recipe = zoo.get_recipe("own_pairs")
-        return recipe.with_vectors() if vectors else recipe
-    return zoo.get_recipe("own_texts_vectors" if vectors else "own_texts")
+def recipe_for(is_pair, vectors):
+    """The recipe for pairs, or for single texts.
+
+    Args:
+        is_pair: Boolean, whether they are pairs.
+        vectors: The word vectors that it takes, or `None`.
+    """
+    without = _without_vectors(is_pair)
+    return zoo.get_recipe(f"{without}_vectors" if vectors else without)
 
 
-def _installed(corpus, model_overrides, tell):
+def _without_vectors(is_pair):
+    return "own_pairs" if is_pair else "own_texts"
+
+
+def _installed(corpus, is_pair, tell):
     """The installed vectors, or `None` where they are not for these texts."""
-    if "embedding_dim" in model_overrides:
-        return None
     share = known_share(corpus, shipped_words(INSTALLED_VECTORS))
     if share < _LEAST_SHARE:
         tell(
@@ -93,7 +100,7 @@ def _installed(corpus, model_overrides, tell):
         return None
     tell(
         f"word vectors: those of {INSTALLED_VECTORS}, which came with the "
-        f"package; {share:.0%} of the words have one (--recipe own_texts "
-        "takes none)"
+        f"package; {share:.0%} of the words have one (--recipe "
+        f"{_without_vectors(is_pair)} takes none)"
     )
     return INSTALLED_VECTORS

@@ -3,13 +3,13 @@
     keras-selfattn train --recipe NAME DATA --dev DATA --vectors FILE \\
         --output FOLDER
 
-`recipes.json` has the recipes. `own_texts`, `own_texts_vectors` (with word
-vectors) and `own_pairs` are for anyone's texts, few or many, and `train` takes
-one of them where it is told none. The others are for published corpora,
-and some of the models that they make ship. That of decomposable attention
-draws the vectors of unknown words as long as word2vec's, that of structured
-self-attention has the interaction of Chen et al. in place of the paper's gated
-encoder.
+`recipes.json` has the recipes. `own_texts` and `own_pairs`, and those of the
+same names with `_vectors`, which take word vectors, are for anyone's texts, few
+or many, and `train` takes one of them where it is told none. The others are for
+published corpora, and some of the models that they make ship. That of
+decomposable attention draws the vectors of unknown words as long as word2vec's,
+that of structured self-attention has the interaction of Chen et al. in place of
+the paper's gated encoder.
 """
 
 import dataclasses

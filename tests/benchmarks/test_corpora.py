@@ -140,17 +140,16 @@ def test_a_search_comes_with_its_minutes():
 
 
 @pytest.mark.parametrize(
-    "sides, name, source",
-    [(1, "own_texts_vectors", ["reviews_structured"]), (2, "own_pairs", None)],
+    "sides, name", [(1, "own_texts_vectors"), (2, "own_pairs_vectors")]
 )
-def test_a_search_begins_where_train_does(monkeypatch, sides, name, source):
+def test_a_search_begins_where_train_does(monkeypatch, sides, name):
     given = {}
 
     def search(recipe, *texts, **options):
         given.update(options, recipe=recipe)
         return types.SimpleNamespace(
             training_record={
-                "model": {"units": 7, "embedding_dim": 5},
+                "model": {"units": 7, "dropout": 0.5},
                 "training": {"learning_rate": 0.01},
                 "dev_accuracy": 0.5,
             }
@@ -163,13 +162,13 @@ def test_a_search_begins_where_train_does(monkeypatch, sides, name, source):
     assert given["recipe"] == zoo.Recipe(
         recipe.preset, recipe.model, recipe.training, search=recipe.search
     )
-    assert given["vectors"] == source
+    assert given["vectors"] == ["reviews_structured"]
     assert (given["minutes"], given["seed"]) == (2, 3)
     # By the name of each that was searched.
     assert outcome["chosen"].keys() == recipe.search.keys()
     assert outcome["chosen"]["learning_rate"] == 0.01
-    key = "units" if sides == 1 else "embedding_dim"
-    assert outcome["chosen"][key] == {"units": 7, "embedding_dim": 5}[key]
+    key = "units" if sides == 1 else "dropout"
+    assert outcome["chosen"][key] == {"units": 7, "dropout": 0.5}[key]
 
 
 def test_what_a_search_has_found_is_trained_from_other_seeds(monkeypatch):

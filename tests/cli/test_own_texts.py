@@ -60,6 +60,57 @@ def test_english_texts_take_the_installed_vectors(data, tmp_path, capsys):
     assert settings_of(tmp_path / "again") == settings
 
 
+def pairs_of(data, folder):
+    """The rows again, each with a title that has no word with a vector."""
+    folder.mkdir()
+    for name in ("train", "dev"):
+        lines = (data / f"{name}.jsonl").read_text().splitlines()
+        rows = [{**json.loads(line), "title": "Qzxv"} for line in lines]
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (folder / f"{name}.jsonl").write_text(text)
+    return folder
+
+
+def test_pairs_take_them_too(data, tmp_path, capsys):
+    pairs = files(pairs_of(data, tmp_path / "pairs"))
+    columns = ["--text=review", "--text-pair=title", "--label=stars"]
+    small = [
+        "--set=projection_dim=4",
+        "--set=attend_units=[4]",
+        "--set=compare_units=[4]",
+        "--set=aggregate_units=[4]",
+    ]
+    train = ["train", *pairs, *columns, *small, "--epochs=1"]
+    assert main([*train, f"--output={tmp_path / 'run'}"]) == 0
+    said = capsys.readouterr().err
+    assert "the words have one (--recipe own_pairs takes none)" in said
+    # The titles, one of about a dozen words, have none.
+    share = int(said.split("package; ")[1].split("%")[0])
+    assert 60 < share < 98
+    settings = settings_of(tmp_path / "run")
+    recipe = zoo.get_recipe("own_pairs_vectors")
+    assert settings["preset"] == recipe.preset
+    assert settings["vectors"] == INSTALLED_VECTORS
+    assert settings["training"]["induce_vectors"] is True
+    assert settings["training"]["normalize_vectors"] is False
+    assert settings["model"]["trainable_embeddings"] is False
+
+    # The same, prepared before.
+    folder = tmp_path / "prepared"
+    prepare = ["prepare", *pairs, *columns, *small, f"--output={folder}"]
+    assert main(prepare) == 0
+    again = tmp_path / "again"
+    prepared = ["train", str(folder), *small, "--epochs=1"]
+    assert main([*prepared, f"--output={again}"]) == 0
+    assert settings_of(again) == settings
+
+    for change in ("--recipe=own_pairs", "--set=embedding_dim=5"):
+        output = tmp_path / change
+        assert main([*train, change, f"--output={output}"]) == 0
+        assert settings_of(output)["vectors"] is None
+        assert settings_of(output)["model"]["trainable_embeddings"] is True
+
+
 def test_what_is_asked_for_goes_before_them(data, run, tmp_path, capsys):
     # The fixture's texts are English, with a width of its own.
     assert settings_of(run)["vectors"] is None
@@ -84,7 +135,13 @@ def test_texts_of_other_languages_learn_their_own(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    "text, share", [("The food, 12!", 1.0), ("the Qzxv", 0.5), ("1 !", 0.0)]
+    "text, share",
+    [
+        ("The food, 12!", 1.0),
+        ("the Qzxv", 0.5),
+        ("1 !", 0.0),
+        (("the food", "Qzxv Qzxv 1"), 0.5),
+    ],
 )
 def test_the_share_of_known_words(text, share):
     words = shipped_words(INSTALLED_VECTORS)

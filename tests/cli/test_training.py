@@ -54,9 +54,9 @@ def test_settings_of_its_own_without_a_preset(data, run, tmp_path):
     ]
     assert main([*arguments, *changes]) == 0
     settings = json.loads((tmp_path / "run" / "settings.json").read_text())
-    recipe = zoo.get_recipe("own_pairs")
+    recipe = zoo.get_recipe("own_pairs_vectors")
     assert settings["preset"] == recipe.preset == "parikh2016_snli"
-    assert settings["model"]["trainable_embeddings"] is True
+    assert settings["model"]["trainable_embeddings"] is False
 
 
 def test_settings_of_its_own_with_word_vectors(data, tmp_path):

@@ -211,7 +211,7 @@ def test_a_search_without_a_preset_begins_where_training_would(
         )
     for folder, columns, name in (
         (data, [], "own_texts_vectors"),
-        (sides, ["--text-pair=title"], "own_pairs"),
+        (sides, ["--text-pair=title"], "own_pairs_vectors"),
     ):
         output = tmp_path / name
         given = [
@@ -233,14 +233,12 @@ def test_a_search_without_a_preset_begins_where_training_would(
         assert expected.items() <= settings["training"].items()
         (row,) = read_csv(output)
         assert recipe.search.keys() <= row.keys()
-        if name == "own_pairs":
-            continue
         assert "word vectors: those of reviews_structured" in (
             capsys.readouterr().err
         )
         # As `train` has it.
-        trained = tmp_path / "run"
-        train = ["train", *given[1:3], f"--output={trained}", "--epochs=1"]
+        trained = tmp_path / f"{name}_run"
+        train = ["train", *given[1:3], f"--output={trained}", *given[4:]]
         assert main(train) == 0
         assert (trained / "history.csv").read_text() == (
             output / "history.csv"
@@ -248,7 +246,8 @@ def test_a_search_without_a_preset_begins_where_training_would(
         # It goes on, but not with other values.
         assert main([*given, "--trials=2", "--resume"]) == 0
         assert len(read_csv(output)) == 2
-        assert main([*given, "--recipe=own_texts", "--resume"]) == 2
+        without = name.removesuffix("_vectors")
+        assert main([*given, f"--recipe={without}", "--resume"]) == 2
         assert "other values of: vectors, recipe" in capsys.readouterr().err
 
 

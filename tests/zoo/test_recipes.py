@@ -14,6 +14,7 @@ def test_the_recipes_there_are():
         "own_texts",
         "own_texts_vectors",
         "own_pairs",
+        "own_pairs_vectors",
         "snli_decomposable",
         "snli_structured",
         "snli_generalized",
