@@ -296,7 +296,7 @@ def search(values, train_rows, dev_rows, seed):
             dev_rows,
             pathlib.Path(folder) / "search",
             minutes=values["minutes"],
-            vectors=values["vectors"] or None,
+            vectors=values["vectors"],
             seed=seed,
         )
         watch.stop()

@@ -15,6 +15,12 @@ SMALL = [
     "--set=hidden_units=8",
     "--set=ngram_buckets=64",
 ]
+SMALL_PAIRS = [
+    "--set=projection_dim=4",
+    "--set=attend_units=[4]",
+    "--set=compare_units=[4]",
+    "--set=aggregate_units=[4]",
+]
 
 
 def write_reviews(path, size, seed):
@@ -24,6 +30,14 @@ def write_reviews(path, size, seed):
     ]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
+
+
+def write_titles(data, folder, title):
+    """The rows of a folder's files in another, each with a title beside it."""
+    for file in data.glob("*.jsonl"):
+        rows = map(json.loads, file.read_text().splitlines())
+        lines = [json.dumps({**row, "title": title}) + "\n" for row in rows]
+        (folder / file.name).write_text("".join(lines))
 
 
 def train_arguments(data, output, *more):

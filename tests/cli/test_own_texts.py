@@ -11,6 +11,8 @@ from keras_selfattn.cli.own_texts import INSTALLED_VECTORS
 from keras_selfattn.cli.own_texts import known_share
 from keras_selfattn.zoo.shipped import shipped_words
 from tests.cli.commands import SMALL
+from tests.cli.commands import SMALL_PAIRS
+from tests.cli.commands import write_titles
 
 GERMAN = (
     ("Der Service war schrecklich und das Essen kam kalt an.", 1),
@@ -60,27 +62,11 @@ def test_english_texts_take_the_installed_vectors(data, tmp_path, capsys):
     assert settings_of(tmp_path / "again") == settings
 
 
-def pairs_of(data, folder):
-    """The rows again, each with a title that has no word with a vector."""
-    folder.mkdir()
-    for name in ("train", "dev"):
-        lines = (data / f"{name}.jsonl").read_text().splitlines()
-        rows = [{**json.loads(line), "title": "Qzxv"} for line in lines]
-        text = "".join(json.dumps(row) + "\n" for row in rows)
-        (folder / f"{name}.jsonl").write_text(text)
-    return folder
-
-
 def test_pairs_take_them_too(data, tmp_path, capsys):
-    pairs = files(pairs_of(data, tmp_path / "pairs"))
+    write_titles(data, tmp_path, "Qzxv")
+    pairs = files(tmp_path)
     columns = ["--text=review", "--text-pair=title", "--label=stars"]
-    small = [
-        "--set=projection_dim=4",
-        "--set=attend_units=[4]",
-        "--set=compare_units=[4]",
-        "--set=aggregate_units=[4]",
-    ]
-    train = ["train", *pairs, *columns, *small, "--epochs=1"]
+    train = ["train", *pairs, *columns, *SMALL_PAIRS, "--epochs=1"]
     assert main([*train, f"--output={tmp_path / 'run'}"]) == 0
     said = capsys.readouterr().err
     assert "the words have one (--recipe own_pairs takes none)" in said
@@ -97,10 +83,10 @@ def test_pairs_take_them_too(data, tmp_path, capsys):
 
     # The same, prepared before.
     folder = tmp_path / "prepared"
-    prepare = ["prepare", *pairs, *columns, *small, f"--output={folder}"]
+    prepare = ["prepare", *pairs, *columns, *SMALL_PAIRS, f"--output={folder}"]
     assert main(prepare) == 0
     again = tmp_path / "again"
-    prepared = ["train", str(folder), *small, "--epochs=1"]
+    prepared = ["train", str(folder), *SMALL_PAIRS, "--epochs=1"]
     assert main([*prepared, f"--output={again}"]) == 0
     assert settings_of(again) == settings
 

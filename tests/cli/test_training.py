@@ -14,8 +14,10 @@ from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.models import from_preset
 from keras_selfattn.training.word_vectors import load_vectors
 from tests.cli.commands import SMALL
+from tests.cli.commands import SMALL_PAIRS
 from tests.cli.commands import fails
 from tests.cli.commands import train_arguments
+from tests.cli.commands import write_titles
 
 
 def test_train_reports_the_best_epoch(data, tmp_path, capsys):
@@ -35,24 +37,13 @@ def test_settings_of_its_own_without_a_preset(data, run, tmp_path):
     # What is asked for comes first.
     assert settings["training"]["epochs"] == 1
 
-    for name in ("train", "dev"):
-        texts = (data / f"{name}.jsonl").read_text().splitlines()
-        rows = [json.loads(line) for line in texts]
-        lines = [json.dumps({**row, "title": "It"}) + "\n" for row in rows]
-        (tmp_path / f"{name}.jsonl").write_text("".join(lines))
+    write_titles(data, tmp_path, "It")
     arguments = [
         argument
         for argument in train_arguments(tmp_path, tmp_path / "run")
         if not argument.startswith("--set")
     ]
-    changes = [
-        "--text-pair=title",
-        "--set=projection_dim=4",
-        "--set=attend_units=[4]",
-        "--set=compare_units=[4]",
-        "--set=aggregate_units=[4]",
-    ]
-    assert main([*arguments, *changes]) == 0
+    assert main([*arguments, "--text-pair=title", *SMALL_PAIRS]) == 0
     settings = json.loads((tmp_path / "run" / "settings.json").read_text())
     recipe = zoo.get_recipe("own_pairs_vectors")
     assert settings["preset"] == recipe.preset == "parikh2016_snli"
@@ -111,10 +102,7 @@ def test_word_vectors_for_pairs_have_their_own_width(
         *("--text=one", "--text-pair=other", "--label=stars"),
         *("--epochs=1", f"--output={tmp_path / 'run'}"),
         f"--vectors={tmp_path / 'vectors.txt'}",
-        "--set=projection_dim=4",
-        "--set=attend_units=[4]",
-        "--set=compare_units=[4]",
-        "--set=aggregate_units=[4]",
+        *SMALL_PAIRS,
         *named,
     ]
     if command == "tune":

@@ -16,6 +16,7 @@ from keras_selfattn import tuning
 from keras_selfattn import zoo
 from keras_selfattn.cli import main
 from keras_selfattn.tuning import results
+from tests.cli.commands import write_titles
 from tests.tuning.texts import TINY
 from tests.tuning.texts import TINY_MODEL
 from tests.tuning.texts import rows
@@ -204,11 +205,7 @@ def test_a_search_without_a_preset_begins_where_training_would(
 ):
     sides = tmp_path / "pairs"
     sides.mkdir()
-    for file in data.glob("*.jsonl"):
-        rows = [json.loads(line) for line in file.read_text().splitlines()]
-        (sides / file.name).write_text(
-            "".join(json.dumps({**row, "title": "It"}) + "\n" for row in rows)
-        )
+    write_titles(data, sides, "It")
     for folder, columns, name in (
         (data, [], "own_texts_vectors"),
         (sides, ["--text-pair=title"], "own_pairs_vectors"),
