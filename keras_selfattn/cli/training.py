@@ -217,7 +217,9 @@ def _train(options, recipe, writes=True):
             seed=seed,
             resume=options.resume,
             model_overrides={**recipe.model, **model_overrides},
-            training_overrides={**recipe.training, **training_overrides},
+            training_overrides=training.with_overrides(
+                recipe.training, training_overrides
+            ),
             keep_checkpoint=options.keep_checkpoint,
             verify=options.verify,
             start=options.start,

@@ -384,9 +384,12 @@ def _warn_of_size(model, data):
     )
     tokens = data.tokens()
     if weights > tokens:
+        helps = "fewer units help"
+        if model.get_layer("word_vectors").trainable_weights:
+            helps = "fewer units and fixed pretrained word vectors help"
         warnings.warn(
             f"The model has {weights:,} weights to train, and the training "
             f"texts have {tokens:,} tokens: it may learn them by heart. With "
-            "few texts, fewer units and fixed pretrained word vectors help",
+            f"few texts, {helps}",
             stacklevel=4,
         )

@@ -79,12 +79,29 @@ def check_settings(
                 **each["training"],
                 **dict.fromkeys(changeable),
             }
-    different = [name for name in given if given[name] != saved.get(name)]
-    if different:
+    if different := _different(given, saved):
         raise ValueError(
             f"A {kind} is resumed with the settings it was started with "
             f"({path}). Received other values of: {', '.join(different)}"
         )
+
+
+def _different(given, saved):
+    """The names of what differs, and within a dictionary what of it."""
+    names = []
+    for name, value in given.items():
+        other = saved.get(name)
+        if value == other:
+            continue
+        if isinstance(value, dict) and isinstance(other, dict):
+            within = [
+                key
+                for key in value | other
+                if value.get(key, ...) != other.get(key, ...)
+            ]
+            name += f" ({', '.join(within)})"
+        names.append(name)
+    return names
 
 
 def write_settings(path: str | os.PathLike, settings: Mapping) -> None:

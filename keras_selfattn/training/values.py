@@ -291,7 +291,8 @@ def training_values(preset: "Preset", overrides: Mapping) -> dict[str, Any]:
     """A preset's training values with others in their place.
 
     With another optimizer, the arguments that only the preset's takes go, and
-    the learning rate is that optimizer's own unless it is given.
+    the learning rate is that optimizer's own unless it is given. A rate that
+    falls over all epochs does so over another number of them, too.
 
     Args:
         preset: A `keras_selfattn.models.presets.Preset`.
@@ -321,9 +322,30 @@ def training_values(preset: "Preset", overrides: Mapping) -> dict[str, Any]:
         rate = optimizers.defaults(optimizer)["learning_rate"]
         values["learning_rate"] = rate
     kept = {name: value for name, value in values.items() if name in known}
-    values = {**kept, **overrides}
+    values = with_overrides(kept, overrides)
     check_training_values(values)
     return values
+
+
+def with_overrides(values: Mapping, overrides: Mapping) -> dict[str, Any]:
+    """Training values with others in their place.
+
+    A learning rate that falls over all epochs falls over the new number of
+    them, unless `decay_epochs` is given too: else it would end above 0, or
+    the last epochs would learn nothing.
+
+    Args:
+        values: Dictionary of training values.
+        overrides: The same.
+
+    Returns:
+        Dictionary of both.
+    """
+    both = {**values, **overrides}
+    decay = values.get("decay_epochs")
+    if decay is not None and decay == values.get("epochs"):
+        both["decay_epochs"] = overrides.get("decay_epochs", both["epochs"])
+    return both
 
 
 def check_training_values(values: Mapping) -> None:

@@ -353,3 +353,28 @@ def test_what_tells_the_best_epoch_is_shown(
     settings = json.loads((tmp_path / "run" / "settings.json").read_text())
     assert settings["training"]["monitor"] == monitor
     assert settings["training"]["patience"] == 1
+
+
+def test_a_recipes_falling_rate_takes_the_epochs_asked_for(
+    data, tmp_path, capsys
+):
+    write_titles(data, tmp_path, "A title.")
+    arguments = [
+        "train",
+        str(tmp_path / "train.jsonl"),
+        f"--dev={tmp_path / 'dev.jsonl'}",
+        "--text=review",
+        "--text-pair=title",
+        "--label=stars",
+        "--keep-checkpoint",
+        "--recipe=snli_decomposable",
+        "--set=embedding_dim=6",
+        *SMALL_PAIRS,
+        f"--output={tmp_path / 'run'}",
+    ]
+    assert main([*arguments, "--epochs=1"]) == 0
+    settings = json.loads((tmp_path / "run" / "settings.json").read_text())
+    assert settings["training"]["decay_epochs"] == 1
+    # Its rate has fallen: there is nothing to go on with.
+    more = [*arguments, "--epochs=2", "--resume"]
+    fails(capsys, more, "other values of: training (decay_epochs)")

@@ -165,6 +165,7 @@ def test_more_weights_than_tokens(tmp_path):
     with warnings.catch_warnings(record=True) as said:
         warnings.filterwarnings("always", "The model has .* weights to train")
         model = run("large", hidden_units=900)
+        run("fixed", hidden_units=900, trainable_embeddings=False)
     tokens = sum(
         np.count_nonzero(model.preprocess([text])["token_ids"])
         for text, _ in reviews(48, 1)
@@ -172,6 +173,9 @@ def test_more_weights_than_tokens(tmp_path):
     weights = model.count_params()
     assert f"The model has {weights:,} weights" in str(said[0].message)
     assert f"texts have {tokens:,} tokens" in str(said[0].message)
+    learned, fixed = (str(each.message) for each in said)
+    assert learned.endswith("fixed pretrained word vectors help")
+    assert fixed.endswith("few texts, fewer units help")
     with warnings.catch_warnings():
         warnings.filterwarnings("error", "The model has .* weights to train")
         model = run("small", trainable_embeddings=False, units=1)

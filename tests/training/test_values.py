@@ -8,6 +8,7 @@ from keras_selfattn import models
 from keras_selfattn import optimizers
 from keras_selfattn import training
 from keras_selfattn.training import values
+from tests.training.small import reviews
 from tests.training.small import train
 
 NAN = float("nan")
@@ -194,3 +195,44 @@ def test_what_a_run_records():
         "ema_momentum": None,
         "decay_epochs": None,
     }
+
+
+@pytest.mark.parametrize(
+    "overrides, epochs",
+    [
+        ({}, 10),
+        ({"epochs": 4}, 4),
+        ({"epochs": 20}, 20),
+        ({"epochs": 4, "decay_epochs": 7}, 7),
+        ({"epochs": 4, "decay_epochs": None}, None),
+        ({"decay_epochs": 7}, 7),
+    ],
+)
+def test_a_rate_that_falls_over_all_epochs(overrides, epochs):
+    values = {"epochs": 10, "decay_epochs": 10, "batch_size": 32}
+    both = training.with_overrides(values, overrides)
+    assert both == {**values, **overrides, "decay_epochs": epochs}
+
+
+def test_a_rate_that_falls_over_some_epochs_does_so_over_as_many():
+    values = {"epochs": 10, "decay_epochs": 6}
+    both = training.with_overrides(values, {"epochs": 4})
+    assert both == {"epochs": 4, "decay_epochs": 6}
+    assert training.with_overrides({"epochs": 3}, {"epochs": 4}) == {
+        "epochs": 4
+    }
+
+
+def test_a_model_to_start_from_and_its_falling_rate(tmp_path):
+    first = {"epochs": 2, "decay_epochs": 2, "batch_size": 16}
+    train(tmp_path / "first", training_overrides=first)
+    model = training.train(
+        None,
+        reviews(48, 1),
+        reviews(20, 2),
+        tmp_path / "next",
+        start=str(tmp_path / "first"),
+        training_overrides={"epochs": 1},
+        verbose=0,
+    )
+    assert model.training_record["training"]["decay_epochs"] == 1
