@@ -27,6 +27,7 @@ from keras_selfattn.training.ending import finished_history
 from keras_selfattn.training.settings import DATA_FOLDER
 from keras_selfattn.training.settings import check_new
 from keras_selfattn.training.settings import is_prepared
+from keras_selfattn.training.values import with_overrides
 
 
 def add_commands(commands):
@@ -217,7 +218,7 @@ def _train(options, recipe, writes=True):
             seed=seed,
             resume=options.resume,
             model_overrides={**recipe.model, **model_overrides},
-            training_overrides=training.with_overrides(
+            training_overrides=with_overrides(
                 recipe.training, training_overrides
             ),
             keep_checkpoint=options.keep_checkpoint,

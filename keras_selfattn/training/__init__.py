@@ -54,7 +54,6 @@ __getattr__, __dir__ = at_first_use(
             "is_training_value",
             "training_values",
             "value_names",
-            "with_overrides",
         ],
     },
 )

@@ -209,18 +209,16 @@ def test_what_a_run_records():
     ],
 )
 def test_a_rate_that_falls_over_all_epochs(overrides, epochs):
-    values = {"epochs": 10, "decay_epochs": 10, "batch_size": 32}
-    both = training.with_overrides(values, overrides)
-    assert both == {**values, **overrides, "decay_epochs": epochs}
+    ten = {"epochs": 10, "decay_epochs": 10, "batch_size": 32}
+    both = values.with_overrides(ten, overrides)
+    assert both == {**ten, **overrides, "decay_epochs": epochs}
 
 
 def test_a_rate_that_falls_over_some_epochs_does_so_over_as_many():
-    values = {"epochs": 10, "decay_epochs": 6}
-    both = training.with_overrides(values, {"epochs": 4})
+    ten = {"epochs": 10, "decay_epochs": 6}
+    both = values.with_overrides(ten, {"epochs": 4})
     assert both == {"epochs": 4, "decay_epochs": 6}
-    assert training.with_overrides({"epochs": 3}, {"epochs": 4}) == {
-        "epochs": 4
-    }
+    assert values.with_overrides({"epochs": 3}, {"epochs": 4}) == {"epochs": 4}
 
 
 def test_a_model_to_start_from_and_its_falling_rate(tmp_path):
