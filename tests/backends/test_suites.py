@@ -10,7 +10,12 @@ from tests.backends.process import python
 from tests.backends.process import skip_without
 
 SUITES = {
-    "training": ["tests/training"],
+    # What is kept in files is the same on all.
+    "training": [
+        "tests/training",
+        "--ignore=tests/training/test_kept_texts.py",
+        "--ignore=tests/training/test_shards.py",
+    ],
     "tuning": ["tests/tuning"],
     "reproduction": ["tests/reproduction"],
     # What a page does in the browser is the same on all.
