@@ -20,6 +20,7 @@ from keras_selfattn.training.epochs import learning_rate_decay
 from keras_selfattn.training.preparation import PreparedTexts
 from keras_selfattn.training.run import Run
 from keras_selfattn.training.teaching import one_hot
+from keras_selfattn.training.values import batch_size_for
 from keras_selfattn.training.variables import fixed_checksum
 
 
@@ -57,7 +58,11 @@ def fit(
         train_data = train_data.with_labels(targets)
         dev_data = dev_data.with_labels(one_hot(dev_data))
     verbose = shown(verbose)
-    size, share = training["batch_size"], workers and workers.share
+    size = batch_size_for(training, len(train_data))
+    share = workers and workers.share
+    tells = verbose and (workers is None or workers.is_chief)
+    if tells and size != training["batch_size"]:
+        print(f"Batches of {size} texts, as there are {len(train_data):,}")
     dev_batches = dev_data.batches(size, share=share)
     counts = texts.train_data.class_counts(model.output.shape[-1])
     weights = balanced_weights(counts, training)

@@ -47,6 +47,8 @@ MONITOR = Range(
 )
 BALANCED = Range(str, "balanced", lambda value: value == "balanced")
 OPEN = object()
+# Steps: with more texts a larger batch learns as well in fewer of them.
+_LONG_EPOCH = 640
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,6 +124,15 @@ VALUES = (
         is_option=True,
     ),
     Value("batch_size", COUNT, "texts in a step", is_option=True),
+    Value(
+        "max_batch_size",
+        COUNT,
+        "the batch is doubled up to this size while an epoch has more than "
+        f"{_LONG_EPOCH} steps; a `batch_size` that is given stays",
+        None,
+        or_none=True,
+        is_recorded=False,
+    ),
     Value(
         "epochs",
         COUNT,
@@ -332,7 +343,8 @@ def with_overrides(values: Mapping, overrides: Mapping) -> dict[str, Any]:
 
     A learning rate that falls over all epochs falls over the new number of
     them, unless `decay_epochs` is given too: else it would end above 0, or
-    the last epochs would learn nothing.
+    the last epochs would learn nothing. A batch size that is given is taken,
+    however many steps that makes.
 
     Args:
         values: Dictionary of training values.
@@ -345,7 +357,26 @@ def with_overrides(values: Mapping, overrides: Mapping) -> dict[str, Any]:
     decay = values.get("decay_epochs")
     if decay is not None and decay == values.get("epochs"):
         both["decay_epochs"] = overrides.get("decay_epochs", both["epochs"])
+    if "batch_size" in overrides and "max_batch_size" not in overrides:
+        both.pop("max_batch_size", None)
     return both
+
+
+def batch_size_for(training: Mapping, rows: int) -> int:
+    """The batch size for a number of texts.
+
+    Args:
+        training: Dictionary of training values.
+        rows: Integer, the number of training texts.
+
+    Returns:
+        Integer, the `batch_size`, which with many texts is doubled as long as
+        `max_batch_size` allows.
+    """
+    size, most = training["batch_size"], training.get("max_batch_size")
+    while most and rows > size * _LONG_EPOCH and 2 * size <= most:
+        size *= 2
+    return size
 
 
 def check_training_values(values: Mapping) -> None:

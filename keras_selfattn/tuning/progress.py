@@ -8,6 +8,7 @@ import time
 from keras_selfattn import callbacks
 from keras_selfattn import files
 from keras_selfattn.controls import one_line
+from keras_selfattn.training.values import batch_size_for
 from keras_selfattn.tuning import oracles
 from keras_selfattn.tuning import results
 from keras_selfattn.tuning.tuners import role
@@ -125,7 +126,9 @@ class Progress:
         self.histories[trial.trial_id] = []
         self.epoch_began = time.monotonic()
         settings = self.tuner.hypermodel.settings(trial.hyperparameters)
-        self.steps = self.train_data.steps(settings["training"]["batch_size"])
+        rows = len(self.train_data)
+        size = batch_size_for(settings["training"], rows)
+        self.steps = self.train_data.steps(size)
         self.share = 0.0
         what = results.differences(
             {

@@ -7,6 +7,7 @@ from keras.ops import convert_to_numpy as array
 
 from keras_selfattn import models
 from keras_selfattn import training
+from keras_selfattn.training import values
 from tests.training.small import SMALL
 from tests.training.small import WITHOUT_WIDTH
 from tests.training.small import assert_same_run
@@ -148,6 +149,19 @@ def test_a_loss_that_is_not_finite_ends_the_run(tmp_path):
     model = models.from_preset(tmp_path / "run")
     assert model.training_record["epoch"] == 1
     assert all(np.isfinite(w).all() for w in model.get_weights())
+
+
+def test_a_doubled_batch_trains_as_one_that_is_given(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr(values, "_LONG_EPOCH", 3)
+    doubled = {"epochs": 1, "batch_size": 10, "max_batch_size": 60}
+    train(tmp_path / "doubled", training_overrides=doubled, verbose=2)
+    assert "Batches of 40 texts, as there are 96" in capsys.readouterr().out
+    given = {"epochs": 1, "batch_size": 40}
+    train(tmp_path / "given", training_overrides=given, verbose=2)
+    assert "Batches of" not in capsys.readouterr().out
+    assert_same_run(tmp_path / "doubled", tmp_path / "given")
 
 
 def test_more_weights_than_tokens(tmp_path):

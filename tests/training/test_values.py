@@ -221,6 +221,34 @@ def test_a_rate_that_falls_over_some_epochs_does_so_over_as_many():
     assert values.with_overrides({"epochs": 3}, {"epochs": 4}) == {"epochs": 4}
 
 
+@pytest.mark.parametrize(
+    "rows, most, size",
+    [
+        (0, 128, 16),
+        (16 * 640, 128, 16),
+        (16 * 640 + 1, 128, 32),
+        (32 * 640, 128, 32),
+        (32 * 640 + 1, 128, 64),
+        (1_000_000, 128, 128),
+        (1_000_000, 127, 64),
+        (1_000_000, 8, 16),
+        (1_000_000, None, 16),
+    ],
+)
+def test_many_texts_come_in_larger_batches(rows, most, size):
+    given = {"batch_size": 16, "max_batch_size": most}
+    assert values.batch_size_for(given, rows) == size
+
+
+def test_a_batch_size_that_is_given_is_taken():
+    own = {"batch_size": 16, "max_batch_size": 128}
+    assert values.with_overrides(own, {"epochs": 2}) == {**own, "epochs": 2}
+    given = values.with_overrides(own, {"batch_size": 8})
+    assert values.batch_size_for(given, 1_000_000) == 8
+    both = {"batch_size": 8, "max_batch_size": 32}
+    assert values.with_overrides(own, both) == both
+
+
 def test_a_model_to_start_from_and_its_falling_rate(tmp_path):
     first = {"epochs": 2, "decay_epochs": 2, "batch_size": 16}
     train(tmp_path / "first", training_overrides=first)

@@ -11,6 +11,7 @@ from keras_selfattn import tuning
 from keras_selfattn import zoo
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.text import TextPreprocessor
+from keras_selfattn.training import values
 from tests.tuning.texts import TINY
 from tests.tuning.texts import TINY_MODEL
 from tests.tuning.texts import rows
@@ -349,6 +350,16 @@ def test_the_batch_size_of_the_trial_counts(kind):
     )
     assert counted.count == 3
     assert "val_accuracy" in history.history
+
+
+def test_a_trial_doubles_its_batch_as_training_does(monkeypatch):
+    monkeypatch.setattr(values, "_LONG_EPOCH", 3)
+    hypermodel = make(batch_size=2, max_batch_size=8, steps_per_execution=1)
+    hp, model = built(hypermodel)
+    history = hypermodel.fit(
+        hp, model, encode(8), validation_data=encode(4), epochs=1, verbose=0
+    )
+    assert history.params["steps"] == 2
 
 
 def test_rows_are_shuffled_anew_each_epoch_and_alike_each_time():
