@@ -24,6 +24,7 @@ from keras_selfattn.training.preparation import check_data
 from keras_selfattn.training.preparation import induce_vectors
 from keras_selfattn.training.preparation import model_sizes
 from keras_selfattn.training.settings import MANIFEST_FILE
+from keras_selfattn.training.settings import differences
 from keras_selfattn.training.values import DEFAULTS
 
 PREPROCESSOR_FOLDER = "preprocessor"
@@ -90,8 +91,7 @@ class PreparedFolder:
         model = {**get_preset(preset).model, **overrides}
         asked = json.loads(json.dumps(text_settings(training, model, vectors)))
         made = self._manifest["settings"]["texts"]
-        different = [name for name in asked if asked[name] != made.get(name)]
-        if different:
+        if different := differences(asked, made):
             raise ValueError(
                 f"{self.folder} was prepared with other values of: "
                 f"{', '.join(different)}"

@@ -79,15 +79,20 @@ def check_settings(
                 **each["training"],
                 **dict.fromkeys(changeable),
             }
-    if different := _different(given, saved):
+    if different := differences(given, saved):
         raise ValueError(
             f"A {kind} is resumed with the settings it was started with "
             f"({path}). Received other values of: {', '.join(different)}"
         )
 
 
-def _different(given, saved):
-    """The names of what differs, and within a dictionary what of it."""
+def differences(given: Mapping, saved: Mapping) -> list[str]:
+    """The names of what differs, and within a dictionary what of it.
+
+    Args:
+        given: Dictionary of settings.
+        saved: The same, of which what is not in `given` does not count.
+    """
     names = []
     for name, value in given.items():
         other = saved.get(name)

@@ -356,6 +356,8 @@ def with_overrides(values: Mapping, overrides: Mapping) -> dict[str, Any]:
     both = {**values, **overrides}
     decay = values.get("decay_epochs")
     if decay is not None and decay == values.get("epochs"):
+        # A wrong number is told by the name that it was given.
+        BY_NAME["epochs"].check(both["epochs"])
         both["decay_epochs"] = overrides.get("decay_epochs", both["epochs"])
     if "batch_size" in overrides and "max_batch_size" not in overrides:
         both.pop("max_batch_size", None)

@@ -221,6 +221,14 @@ def test_a_rate_that_falls_over_some_epochs_does_so_over_as_many():
     assert values.with_overrides({"epochs": 3}, {"epochs": 4}) == {"epochs": 4}
 
 
+@pytest.mark.parametrize("epochs", [0, 2.5, "all", None])
+def test_wrong_epochs_are_told_as_such_where_the_rate_falls(epochs):
+    with pytest.raises(ValueError, match="`epochs` must be.*Received: epochs"):
+        values.with_overrides(
+            {"epochs": 10, "decay_epochs": 10}, {"epochs": epochs}
+        )
+
+
 @pytest.mark.parametrize(
     "rows, most, size",
     [
