@@ -1,7 +1,4 @@
 import functools
-import os
-import subprocess
-import sys
 
 import keras
 import numpy as np
@@ -9,6 +6,9 @@ import pytest
 import tensorflow as tf
 
 from keras_selfattn import optimizers
+from tests.backends.process import OTHERS
+from tests.backends.process import python
+from tests.backends.process import skip_without
 
 ROWS, WIDTH = 7, 3
 # Word 1 occurs twice in a batch, word 3 in every one, word 5 in none.
@@ -574,28 +574,18 @@ for one, other in zip(*found, strict=True):
 """
 
 
-def run_apart(program, backend):
-    result = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "KERAS_BACKEND": backend},
-        capture_output=True,
-        text=True,
-    )
-    assert result.returncode == 0, result.stderr
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["jax", "torch"])
+@pytest.mark.parametrize("backend", OTHERS)
 def test_other_backends_move_as_with_keras(backend):
-    pytest.importorskip(backend)
-    run_apart(OTHER_BACKENDS, backend)
+    skip_without(backend)
+    python(backend, "-c", OTHER_BACKENDS)
 
 
 @pytest.mark.slow
 def test_replicas_that_share_words_move_as_one():
-    run_apart(TWO_REPLICAS, "tensorflow")
+    python("tensorflow", "-c", TWO_REPLICAS)
 
 
 @pytest.mark.slow
 def test_a_classifier_on_two_devices_is_that_of_one():
-    run_apart(TWO_DEVICES, "tensorflow")
+    python("tensorflow", "-c", TWO_DEVICES)

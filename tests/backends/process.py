@@ -9,7 +9,11 @@ import pytest
 
 BACKENDS = ("tensorflow", "jax", "torch")
 OTHERS = BACKENDS[1:]
-QUICKLY_COMPILED = "--xla_backend_optimization_level=0"
+# The tests' programs are small: compiling them well takes longer than running
+# them, and fusing their operations takes as long as all else.
+QUICKLY_COMPILED = (
+    "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false"
+)
 
 
 def skip_without(*backends):
@@ -22,8 +26,6 @@ def skip_without(*backends):
 
 def python(backend, *arguments):
     """What Python prints, on a backend, unless it fails."""
-    # The tests' programs are small: compiling them well takes longer than
-    # running them.
     flags = f"{os.environ.get('XLA_FLAGS', '')} {QUICKLY_COMPILED}"
     done = subprocess.run(
         [sys.executable, *arguments],

@@ -16,6 +16,9 @@ import pytest
 from keras_selfattn import serving
 from keras_selfattn.serving import tensorflow_process
 from keras_selfattn.serving.tensorflow_process import in_tensorflow
+from tests.backends.process import OTHERS
+from tests.backends.process import python
+from tests.backends.process import skip_without
 from tests.serving.test_formats import onnx_answers
 from tests.tiny_classifier import tiny_classifier
 
@@ -59,18 +62,12 @@ assert cli.main(["export", str(folder / "model"), str(folder / "again")]) == 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["jax", "torch"])
+@pytest.mark.parametrize("backend", OTHERS)
 def test_other_backends(tmp_path, backend):
-    pytest.importorskip(backend)
-    done = subprocess.run(
-        [sys.executable, "-c", OTHER_BACKEND, tmp_path, backend],
-        env={**os.environ, "KERAS_BACKEND": backend},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
+    skip_without(backend)
+    printed = python(backend, "-c", OTHER_BACKEND, tmp_path, backend)
     # What the other process said to itself stays there.
-    assert done.stdout == f"{tmp_path / 'again' / '1'}\n"
+    assert printed == f"{tmp_path / 'again' / '1'}\n"
     answers = json.loads((tmp_path / "answers.json").read_text())
     for number, path in {1: "served/1", 2: "served/2"}.items():
         served = serving.load_savedmodel(tmp_path / path)

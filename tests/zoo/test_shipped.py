@@ -19,6 +19,9 @@ from keras_selfattn import zoo
 from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.zoo.folders import find_model
 from keras_selfattn.zoo.shipped import find_shipped
+from tests.backends.process import OTHERS
+from tests.backends.process import python
+from tests.backends.process import skip_without
 
 ROOT = pathlib.Path(__file__).parents[2]
 PAIRS = {
@@ -128,24 +131,19 @@ def test_commands_take_its_name(tmp_path, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("backend", ["jax", "torch"])
+@pytest.mark.parametrize("backend", OTHERS)
 def test_it_answers_alike_on_every_backend(backend):
+    skip_without(backend)
     name = "snli_decomposable"
     code = (
         "from keras_selfattn import models; import json;"
         f"model = models.from_preset({name!r});"
         f"print(json.dumps(model.predict({[PAIR]!r}, verbose=0).tolist()))"
     )
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
-        env={**os.environ, "KERAS_BACKEND": backend},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    printed = python(backend, "-W", "ignore", "-c", code)
     ours = models.from_preset(name).predict([PAIR], verbose=0)
     assert keras.backend.backend() == "tensorflow"
-    np.testing.assert_allclose(json.loads(done.stdout), ours, atol=1e-5)
+    np.testing.assert_allclose(json.loads(printed), ours, atol=1e-5)
 
 
 @pytest.mark.slow
