@@ -5,6 +5,7 @@ import pathlib
 import pytest
 
 from tests.backends.process import OTHERS
+from tests.backends.process import UNOPTIMIZED
 from tests.backends.process import python
 from tests.backends.process import skip_without
 
@@ -21,5 +22,6 @@ PARTS = {
 @pytest.mark.parametrize("backend", OTHERS)
 def test_every_law_on_another_backend(backend, part):
     skip_without(backend)
-    printed = python(backend, "-m", "pytest", "-x", *map(str, PARTS[part]))
+    arguments = ("-m", "pytest", "-x", *map(str, PARTS[part]))
+    printed = python(backend, *arguments, xla_flags=UNOPTIMIZED)
     assert " passed" in printed

@@ -70,10 +70,15 @@ def _lstm(inputs, kernel, recurrent_kernel, bias):
     # two.
     state = inputs.new_zeros((1, len(inputs), len(recurrent_kernel)))
     weights = [kernel.t(), recurrent_kernel.t(), bias, torch.zeros_like(bias)]
+    if inputs.device.type == "cpu":
+        weights = [weight.contiguous() for weight in weights]
+    else:
+        # cuDNN would copy them itself, and warn.
+        weights = in_one_chunk(weights)
     outputs, *_ = torch.lstm(
         inputs,
         (state, state),
-        [weight.contiguous() for weight in weights],
+        weights,
         has_biases=True,
         num_layers=1,
         dropout=0.0,
@@ -83,6 +88,16 @@ def _lstm(inputs, kernel, recurrent_kernel, bias):
         batch_first=True,
     )
     return outputs
+
+
+def in_one_chunk(weights):
+    """The same weights, one behind the other, as cuDNN reads them."""
+    chunk = torch.cat([weight.reshape(-1) for weight in weights])
+    parts = chunk.split([weight.numel() for weight in weights])
+    return [
+        part.view(weight.shape)
+        for part, weight in zip(parts, weights, strict=True)
+    ]
 
 
 def _take(values, places):

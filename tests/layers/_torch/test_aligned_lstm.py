@@ -8,6 +8,7 @@ if keras.backend.backend() != "torch":
     pytest.skip("torch's own", allow_module_level=True)
 
 import torch
+from keras import ops
 
 from keras_selfattn.layers._torch import aligned_lstm
 from tests.layers.padded_batches import MASKS
@@ -30,13 +31,13 @@ def calls(monkeypatch):
 
 
 def states_and_gradients(stack, inputs, mask, training):
-    inputs = torch.tensor(inputs, requires_grad=True)
+    inputs = ops.convert_to_tensor(inputs).requires_grad_()
     states = stack(inputs, mask=mask, training=training)
     factors = np.random.default_rng(2).normal(size=tuple(states.shape))
-    total = (states * torch.tensor(factors, dtype=states.dtype)).sum()
+    total = (states * ops.convert_to_tensor(factors, states.dtype)).sum()
     weights = [weight.value for weight in stack.weights]
     gradients = torch.autograd.grad(total, [inputs, *weights])
-    return [each.detach().numpy() for each in (states, *gradients)]
+    return [ops.convert_to_numpy(each) for each in (states, *gradients)]
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -61,7 +62,8 @@ def test_without_gradients_they_are_the_same(calls):
     inputs, mask = words(MASKS["holes"])
     with torch.no_grad():
         received, expected = (
-            stack(torch.tensor(inputs), mask=mask) for stack in (ours, stock)
+            ops.convert_to_numpy(stack(inputs, mask=mask))
+            for stack in (ours, stock)
         )
     assert len(calls) == 4
     np.testing.assert_allclose(received, expected, rtol=1e-5, atol=1e-6)
@@ -75,7 +77,8 @@ def test_other_types_take_the_loops_of_keras(arguments, calls):
     ours, stock = stacks(**arguments)
     inputs, mask = words(MASKS["holes"])
     received, expected = (
-        stack(inputs, mask=mask).detach() for stack in (ours, stock)
+        ops.convert_to_numpy(stack(inputs, mask=mask))
+        for stack in (ours, stock)
     )
     np.testing.assert_array_equal(received, expected)
     assert not calls
@@ -88,3 +91,33 @@ def test_a_device_that_is_waited_for_computes_all_steps():
     inputs = torch.ones((3, 6, 5), device="meta")
     assert steps.pack(inputs).shape == (3, 6, 5)
     assert steps.unpack(steps.pack(inputs)).shape == (3, 6, 5)
+
+
+def test_a_gpu_finds_the_weights_of_a_direction_in_one_chunk(monkeypatch):
+    offsets = []
+
+    def noting(inputs, states, weights, **options):
+        offsets.append([weight.storage_offset() for weight in weights])
+        return (inputs.new_zeros((*inputs.shape[:2], states[0].shape[-1])),)
+
+    monkeypatch.setattr(torch, "lstm", noting)
+    inputs = torch.ones((3, 6, 5), device="meta")
+    steps = aligned_lstm.AlignedSteps(inputs[..., 0] > 0)
+    shapes = ((5, 8), (2, 8), (8,))
+    direction = [torch.ones(shape, device="meta") for shape in shapes]
+    aligned_lstm.bidirectional_lstm(inputs, steps, direction, direction)
+    assert offsets == [[0, 40, 56, 64]] * 2
+
+
+def test_a_chunk_holds_the_weights_and_takes_their_gradients():
+    kernel = torch.arange(6.0).reshape(2, 3).requires_grad_()
+    bias = torch.tensor([7.0, 8.0, 9.0, 10.0], requires_grad=True)
+    chunk = aligned_lstm.in_one_chunk([kernel.t(), bias])
+    assert [part.tolist() for part in chunk] == [
+        [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]],
+        [7.0, 8.0, 9.0, 10.0],
+    ]
+    assert len({part.untyped_storage().data_ptr() for part in chunk}) == 1
+    (chunk[0][2, 0] * 5 + chunk[1][1] * 3).backward()
+    assert kernel.grad.tolist() == [[0.0, 0.0, 5.0], [0.0, 0.0, 0.0]]
+    assert bias.grad.tolist() == [0.0, 3.0, 0.0, 0.0]
