@@ -259,16 +259,28 @@ def padded(features: dict) -> dict:
     Returns:
         The same on other backends than JAX.
     """
-    if keras.backend.backend() != "jax":
-        return features
-    wider = {}
+    return features if keras.backend.backend() != "jax" else wider(features)
+
+
+def wider(features: Mapping) -> dict:
+    """Ids padded to one of the few lengths that batches of texts have.
+
+    Args:
+        features: Dictionary of integer arrays or tensors `(B, n)` or
+            `(B, n, c)`.
+
+    Returns:
+        A dictionary of NumPy arrays.
+    """
+    longer = {}
     for name, ids in features.items():
+        ids = np.asarray(ids)
         more = int(padded_lengths(ids.shape[1])) - ids.shape[1]
         widths = [
             (0, more) if axis == 1 else (0, 0) for axis in range(ids.ndim)
         ]
-        wider[name] = np.pad(ids, widths)
-    return wider
+        longer[name] = np.pad(ids, widths)
+    return longer
 
 
 def padded_rows(count: int) -> int:

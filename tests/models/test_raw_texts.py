@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 
 from keras_selfattn import models
+from keras_selfattn.models import raw_texts
 from keras_selfattn.text import TextPreprocessor
 from tests.backend import tensorflow_only
 from tests.tiny_classifier import tiny_classifier
@@ -81,6 +82,49 @@ def test_predict_pairs(pair_model):
     for data in (PAIRS, np.array(PAIRS), columns, named, slices(named)):
         found = pair_model.predict(data, verbose=0)
         np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("of_pairs", [False, True])
+def test_one_batch_takes_no_files(model, pair_model, of_pairs, monkeypatch):
+    model, texts = (pair_model, PAIRS) if of_pairs else (model, TEXTS)
+    expected = [
+        ask(texts, batch_size=3, verbose=0)
+        for ask in (model.predict, model.encode)
+    ]
+
+    def fail(*arguments, **options):
+        raise AssertionError("texts became ids on disk")
+
+    monkeypatch.setattr(raw_texts, "encode", fail)
+    for data in (texts, np.array(texts)):
+        for size in (None, len(texts)):
+            found = model.predict(data, batch_size=size, verbose=0)
+            np.testing.assert_allclose(found, expected[0], atol=1e-6)
+            found = model.encode(data, batch_size=size, verbose=0)
+            np.testing.assert_allclose(found, expected[1], atol=1e-6)
+    for ask in (model.predict, model.encode):
+        with pytest.raises(AssertionError, match="on disk"):
+            ask(texts, batch_size=len(texts) - 1, verbose=0)
+        with pytest.raises(AssertionError, match="on disk"):
+            ask(texts * 2, verbose=0)
+    with pytest.raises(AssertionError, match="on disk"):
+        model.predict(texts, steps=1, verbose=0)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_on_batch"])
+def test_one_batch_has_one_of_a_few_widths(model, method, monkeypatch):
+    # Each is compiled on JAX and, but for `predict_on_batch`, by `jit_compile`.
+    widths = []
+
+    def noting(self, x, **options):
+        widths.append(x["token_ids"].shape[1])
+
+    monkeypatch.setattr(keras.Model, method, noting)
+    counts = [1, 7, 8, 9, 20, 600]
+    for count in counts:
+        getattr(model, method)(["good " * count])
+    is_exact = method != "predict" and keras.backend.backend() != "jax"
+    assert widths == (counts if is_exact else [8, 8, 8, 16, 24, 768])
 
 
 def test_predict_on_batch_and_steps(model):
