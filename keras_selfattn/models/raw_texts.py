@@ -23,6 +23,7 @@ from keras_selfattn.models.ngrams import adapt_ngrams
 from keras_selfattn.streams import bar_shown
 from keras_selfattn.text.columns import are_texts
 from keras_selfattn.text.columns import rows_of
+from keras_selfattn.validation import integer
 
 _BATCH_SIZE = 32
 # Behind it stands `keras.Model`, in the classes that it is a base of.
@@ -127,17 +128,17 @@ class ReadsTexts(_Model):
                     **more,
                 )
             self._check_compiled("fit")
-            batch_size = batch_size or _BATCH_SIZE
+            batch_size = _given(batch_size)
             train = encode(self, folder, x, y, sample_weight, collect=True)
             if validation_split and validation_data is None:
                 train, validation = split(train, validation_split)
                 validation = validation.batches(
-                    validation_batch_size or batch_size
+                    _given(validation_batch_size, batch_size)
                 )
             else:
                 validation = self._validation(
                     validation_data,
-                    validation_batch_size or batch_size,
+                    _given(validation_batch_size, batch_size),
                     folder,
                 )
             if class_weight is not None:
@@ -204,9 +205,7 @@ class ReadsTexts(_Model):
         self._check_compiled("evaluate")
         with _folder() as folder:
             corpus = encode(self, folder, x, y, sample_weight)
-            return super().evaluate(
-                corpus.batches(batch_size or _BATCH_SIZE), **more
-            )
+            return super().evaluate(corpus.batches(_given(batch_size)), **more)
 
     def predict(
         self,
@@ -370,7 +369,7 @@ class ReadsTexts(_Model):
         check_preprocessor(self)
         if hasattr(texts, "element_spec"):
             return []
-        most = batch_size or _BATCH_SIZE
+        most = integer(_given(batch_size), "batch_size")
         rows = list(islice(rows_of(texts, self.sides), most + 1))
         return rows if len(rows) <= most else []
 
@@ -378,14 +377,14 @@ class ReadsTexts(_Model):
     def _sorted_batches(self, texts, batch_size, by_length=True):
         with _folder() as folder:
             corpus = encode(self, folder, texts, labeled=False)
-            yield corpus.batches(batch_size or _BATCH_SIZE, by_length=by_length)
+            yield corpus.batches(_given(batch_size), by_length=by_length)
 
     def _validation(self, data, batch_size, folder):
         texts, labels, weights = _unpacked(data)
         if data is None or not are_texts(texts):
             return data
         corpus = encode(self, folder, texts, labels, weights)
-        return corpus.batches(batch_size or _BATCH_SIZE)
+        return corpus.batches(_given(batch_size))
 
     def _check_one_process(self, method):
         """`ValueError` where Keras would fail, having trained a while."""
@@ -435,6 +434,10 @@ def _folder():
     return tempfile.TemporaryDirectory(
         prefix="keras_selfattn_", ignore_cleanup_errors=True
     )
+
+
+def _given(batch_size, otherwise=_BATCH_SIZE):
+    return otherwise if batch_size is None else batch_size
 
 
 def _unpacked(data):

@@ -148,6 +148,14 @@ def test_arguments_are_those_of_keras(method):
     ]
 
 
+@pytest.mark.parametrize("batch_size", [0, -1, -7, 2.5, "3"])
+@pytest.mark.parametrize("method", ["fit", "evaluate", "predict", "encode"])
+def test_a_batch_has_a_whole_number_of_texts(model, method, batch_size):
+    labels = [LABELS] if method in ("fit", "evaluate") else []
+    with pytest.raises(ValueError, match=f"batch_size={batch_size!r}"):
+        getattr(model, method)(TEXTS, *labels, batch_size=batch_size, verbose=0)
+
+
 def test_ids_go_on_working(model):
     ids = keras.tree.map_structure(np.asarray, model.preprocess(TEXTS))
     expected = model.predict(TEXTS, verbose=0)
