@@ -43,6 +43,20 @@ def small_preset(name, **overrides):
     )
 
 
+def presets_by_graph():
+    """One preset for each graph: the others differ from it in numbers alone."""
+    found = {}
+    for name in models.list_presets():
+        preset = models.get_preset(name)
+        graph = [preset.class_name]
+        for argument, value in sorted(preset.model.items()):
+            kind = len(value) if isinstance(value, list) else type(value)
+            is_choice = isinstance(value, (str, bool))
+            graph.append((argument, value if is_choice else kind))
+        found.setdefault(tuple(graph), name)
+    return list(found.values())
+
+
 def inputs_for(model, batch=3, steps=(5, 4), characters=6, seed=0):
     """Right-padded ids for each input of a model; the first row is full."""
     rng = np.random.default_rng(seed)

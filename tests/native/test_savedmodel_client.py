@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from keras_selfattn import models
 from keras_selfattn import serving
+from tests.models.small import presets_by_graph
 from tests.native import client
 from tests.serving.families import FAMILIES
 from tests.serving.families import PAIRS
@@ -40,8 +40,8 @@ def test_answers_equal_keras(family):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", models.list_presets())
-def test_every_preset(tmp_path, name):
+@pytest.mark.parametrize("name", presets_by_graph())
+def test_every_graph(tmp_path, name):
     model = small_classifier(name)
     rows = rows_of(model)
     outputs = client.Request(serving.export(model, tmp_path), rows).run()
