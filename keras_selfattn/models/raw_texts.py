@@ -128,17 +128,17 @@ class ReadsTexts(_Model):
                     **more,
                 )
             self._check_compiled("fit")
-            batch_size = _given(batch_size)
+            batch_size = _texts_of_a_batch(batch_size)
             train = encode(self, folder, x, y, sample_weight, collect=True)
             if validation_split and validation_data is None:
                 train, validation = split(train, validation_split)
                 validation = validation.batches(
-                    _given(validation_batch_size, batch_size)
+                    _texts_of_a_batch(validation_batch_size, batch_size)
                 )
             else:
                 validation = self._validation(
                     validation_data,
-                    _given(validation_batch_size, batch_size),
+                    _texts_of_a_batch(validation_batch_size, batch_size),
                     folder,
                 )
             if class_weight is not None:
@@ -205,7 +205,9 @@ class ReadsTexts(_Model):
         self._check_compiled("evaluate")
         with _folder() as folder:
             corpus = encode(self, folder, x, y, sample_weight)
-            return super().evaluate(corpus.batches(_given(batch_size)), **more)
+            return super().evaluate(
+                corpus.batches(_texts_of_a_batch(batch_size)), **more
+            )
 
     def predict(
         self,
@@ -369,7 +371,7 @@ class ReadsTexts(_Model):
         check_preprocessor(self)
         if hasattr(texts, "element_spec"):
             return []
-        most = integer(_given(batch_size), "batch_size")
+        most = _texts_of_a_batch(batch_size)
         rows = list(islice(rows_of(texts, self.sides), most + 1))
         return rows if len(rows) <= most else []
 
@@ -377,14 +379,16 @@ class ReadsTexts(_Model):
     def _sorted_batches(self, texts, batch_size, by_length=True):
         with _folder() as folder:
             corpus = encode(self, folder, texts, labeled=False)
-            yield corpus.batches(_given(batch_size), by_length=by_length)
+            yield corpus.batches(
+                _texts_of_a_batch(batch_size), by_length=by_length
+            )
 
     def _validation(self, data, batch_size, folder):
         texts, labels, weights = _unpacked(data)
         if data is None or not are_texts(texts):
             return data
         corpus = encode(self, folder, texts, labels, weights)
-        return corpus.batches(_given(batch_size))
+        return corpus.batches(_texts_of_a_batch(batch_size))
 
     def _check_one_process(self, method):
         """`ValueError` where Keras would fail, having trained a while."""
@@ -436,8 +440,9 @@ def _folder():
     )
 
 
-def _given(batch_size, otherwise=_BATCH_SIZE):
-    return otherwise if batch_size is None else batch_size
+def _texts_of_a_batch(given, otherwise=_BATCH_SIZE):
+    """How many, or `ValueError`."""
+    return integer(otherwise if given is None else given, "batch_size")
 
 
 def _unpacked(data):
