@@ -105,8 +105,10 @@ def work(options):
             for corpus in corpora:
                 if not running.can(system, corpus):
                     continue
-                settings = running.settings(system, corpus, options.tune)
                 for rows in sizes:
+                    settings = running.settings(
+                        system, corpus, rows, options.tune
+                    )
                     key = {
                         "corpus": corpus,
                         "system": system,

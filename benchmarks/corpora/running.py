@@ -42,10 +42,16 @@ def label(system):
     return ours.LABELS.get(system, f"`{system}`")
 
 
-def settings(system, corpus, minutes=None):
-    """All that the outcome depends on besides the corpus and the seed."""
+def opponent_of(system, corpus, rows):
+    """An opponent for a corpus, or for its first rows."""
+    large = rows is None and texts.CORPORA[corpus].large
+    return opponent_class(system)(texts.sides_of(corpus), large)
+
+
+def settings(system, corpus, rows=None, minutes=None):
+    """All that the outcome depends on besides rows, corpus and seed."""
     if system in OPPONENTS:
-        return {"grid": opponent_class(system)(texts.sides_of(corpus)).grid}
+        return {"grid": opponent_of(system, corpus, rows).grid}
     if system == TUNED:
         return ours.search_settings(texts.sides_of(corpus), minutes)
     return ours.settings(system, corpus)
@@ -71,7 +77,7 @@ def run(system, corpus, rows, seed, settings, chosen=None):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         if system in OPPONENTS:
-            opponent = opponent_class(system)(texts.sides_of(corpus))
+            opponent = opponent_of(system, corpus, rows)
             names = sorted({name for _, name in train}, key=str)
             opponent, model, outcome = best_of_grid(
                 *(opponent, _columns(train, names), _columns(dev, names)),

@@ -19,6 +19,8 @@ class Source:
         title: Its name in pictures and tables.
         train: The file of the training rows.
         train_more: Further files of such.
+        large: Whether all rows take a linear model minutes, and stock Keras
+            hours.
         dev: That of the dev rows.
         label: The field with the label.
         sides: The fields with the text or texts.
@@ -32,6 +34,7 @@ class Source:
     sides: tuple = ("text",)
     held_out: int = 0
     train_more: tuple = ()
+    large: bool = False
 
 
 def _task(title, name):
@@ -42,7 +45,7 @@ def _task(title, name):
 
 def _pairs(title, train, dev, **more):
     sides = ("sentence1", "sentence2")
-    return Source(title, train, dev, "gold_label", sides, **more)
+    return Source(title, train, dev, "gold_label", sides, large=True, **more)
 
 
 CORPORA = {
@@ -67,12 +70,15 @@ CORPORA = {
         "yelp/yelp_review_dev.jsonl.gz",
         "stars",
     ),
-    "imdb": Source("IMDB", "imdb/imdb_train.jsonl.gz", None, held_out=5000),
+    "imdb": Source(
+        "IMDB", "imdb/imdb_train.jsonl.gz", None, held_out=5000, large=True
+    ),
     "age": Source(
         "blog age",
         "age/blog_age_train.jsonl.gz",
         "age/blog_age_dev.jsonl.gz",
         "age_group",
+        large=True,
     ),
     "snli": _pairs(
         "SNLI",

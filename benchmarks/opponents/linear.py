@@ -23,6 +23,8 @@ WORDS = r"(?u)\w+|[^\w\s]"
 # have one that counts.
 CHARACTERS = ((2, 5), (3, 6), (1, 4))
 FEWEST_TEXTS = (1, 2)
+# With more an SVM of a large corpus takes minutes, and has been no better.
+LARGEST_C = 1.0
 
 
 def counted(sides, characters=None, min_df=None):
@@ -53,13 +55,18 @@ class Linear(Opponent):
 
     @property
     def grid(self):
+        values = [
+            value
+            for value in self.values
+            if not self.large or value["C"] <= LARGEST_C
+        ]
         if self.sides == 2:
-            return self.values
+            return values
         return [
-            {"characters": characters, "min_df": min_df, **values}
-            for characters in CHARACTERS
-            for min_df in FEWEST_TEXTS
-            for values in self.values
+            {"characters": characters, "min_df": min_df, **value}
+            for characters in (CHARACTERS[:1] if self.large else CHARACTERS)
+            for min_df in (FEWEST_TEXTS[1:] if self.large else FEWEST_TEXTS)
+            for value in values
         ]
 
     def prepare(self, texts, **counting):

@@ -9,6 +9,7 @@ class Opponent:
 
     Args:
         sides: 1 for texts, 2 for pairs of texts.
+        large: Whether the corpus is so large that fewer values are tried.
 
     Attributes:
         label: Its name in tables.
@@ -25,8 +26,9 @@ class Opponent:
     all_sides = (1, 2)
     of_reading = ()
 
-    def __init__(self, sides):
+    def __init__(self, sides, large=False):
         self.sides = sides
+        self.large = large
 
     def prepare(self, texts, **values):
         """Learn from the training texts how to read texts, and read them."""

@@ -23,12 +23,15 @@ class StockKeras(Opponent):
     through a hidden layer. The best epoch is that of the dev accuracy.
     """
 
-    grid = [
-        {"vectors": vectors, "learning_rate": rate}
-        for vectors in (False, True)
-        for rate in (5e-4, 2e-3)
-    ]
     width = 100
+
+    @property
+    def grid(self):
+        return [
+            {"vectors": vectors, "learning_rate": rate}
+            for vectors in ((True,) if self.large else (False, True))
+            for rate in (5e-4, 2e-3)
+        ]
 
     def prepare(self, texts):
         self.words = keras.layers.TextVectorization(

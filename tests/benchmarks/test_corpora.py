@@ -99,6 +99,17 @@ def test_another_grid_is_another_outcome(call, runs, monkeypatch):
     assert newer["settings"] == {"grid": [{"C": 9}]}
 
 
+@pytest.mark.parametrize(
+    "corpus, system",
+    [("imdb", "svm"), ("imdb", "nbsvm"), ("imdb", "kim_cnn"), ("snli", "svm")],
+)
+def test_of_a_large_corpus_fewer_values_are_tried(corpus, system):
+    all_rows = running.settings(system, corpus)["grid"]
+    first_rows = running.settings(system, corpus, 100)["grid"]
+    assert 1 < len(all_rows) < len(first_rows)
+    assert [value for value in first_rows if value in all_rows] == all_rows
+
+
 def test_learning_curves_leave_out_what_is_all(call, runs, capsys, tmp_path):
     call("--only", "mr", "svm", "--rows", "100", "300", "3000", "all")
     assert [rows for _, _, rows, _, _ in runs] == [100, 300, None]
