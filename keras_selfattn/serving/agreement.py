@@ -3,7 +3,7 @@
 import numpy as np
 
 from keras_selfattn.serving.checks import compute_types
-from keras_selfattn.serving.endpoints import endpoints
+from keras_selfattn.serving.endpoints import answers
 from keras_selfattn.serving.served_model import ServedModel
 from keras_selfattn.serving.served_model import string_tensors
 
@@ -42,8 +42,9 @@ def check(model, folder, names):
     rows = list(zip(*[texts, texts[::-1]][: len(names)], strict=True))
     expected = {
         name: {key: value.numpy() for key, value in outputs.items()}
-        for name, function in endpoints(model).items()
-        for outputs in [function(*string_tensors(rows, len(names)))]
+        for name, outputs in answers(model)(
+            *string_tensors(rows, len(names))
+        ).items()
     }
     sums = expected["serving_default"]["probabilities"].sum(axis=-1)
     if not np.allclose(sums, 1, atol=1e-2):

@@ -16,91 +16,104 @@ def input_names(model):
 
 
 def endpoints(model, read=contextlib.nullcontext):
-    """The signatures of a model.
+    """The signatures of a model, as TensorFlow functions of one trace.
 
     Args:
         model: A classifier with a `preprocessor` and `labels`.
         read: Function that gives a context to call the model's layers in.
 
     Returns:
-        A dictionary by signature of functions from one string tensor `(B,)`
-        for each of `input_names(model)` to a dictionary of outputs. Floats
-        are float32.
+        Tuple of a dictionary by signature of functions from one string tensor
+        `(B,)` for each of `input_names(model)` to a dictionary of outputs,
+        and of a function to those of all signatures, from one pass through
+        the encoder.
     """
-    return {
-        name: _endpoint(model, [part], read)
-        for name, part in _parts(model).items()
-    }
+
+    signature = [
+        tf.TensorSpec((None,), tf.string, name=name)
+        for name in input_names(model)
+    ]
+
+    def graph(function):
+        return tf.function(function, input_signature=signature, autograph=False)
+
+    answer = graph(answers(model, read))
+
+    def endpoint(name):
+        # What another signature answers is no part of the graph that runs.
+        return graph(lambda *texts: answer(*texts)[name])
+
+    def together(*texts):
+        outputs = {}
+        for part in answer(*texts).values():
+            outputs |= part
+        return outputs
+
+    names = answer.get_concrete_function().structured_outputs
+    return {name: endpoint(name) for name in names}, graph(together)
 
 
-def together(model, read=contextlib.nullcontext):
-    """The outputs of all signatures, from one pass through the encoder.
+def answers(model, read=contextlib.nullcontext):
+    """What a model answers to texts, from one pass through the encoder.
 
     Args:
         model: As in `endpoints`.
         read: The same.
 
     Returns:
-        A function as those of `endpoints`.
+        A function from one string tensor `(B,)` for each of
+        `input_names(model)` to a dictionary by signature of dictionaries of
+        outputs. Floats are float32.
     """
-    return _endpoint(model, _parts(model).values(), read)
-
-
-def _endpoint(model, parts, read):
-    names = input_names(model)
-    views = {}
-    for wanted, _ in parts:
+    views, responses = {}, {}
+    for name, (wanted, response) in _parts(model).items():
         views |= wanted
+        responses[name] = response
     view = keras.Model(model.input, views, name="served")
 
-    def endpoint(*texts):
+    def answer(*texts):
+        tokens = [*map(model.preprocessor.tokenize, texts)]
         features = {
             side + name: ids
-            for side, text in zip(model.sides, texts, strict=True)
-            for name, ids in model.preprocessor(text).items()
+            for side, words in zip(model.sides, tokens, strict=True)
+            for name, ids in model.preprocessor.ids_of_tokens(words).items()
         }
         with read():
             found = view(features, training=False)
         found = tf.nest.map_structure(lambda x: tf.cast(x, tf.float32), found)
-        outputs = {}
-        for _, answer in parts:
-            outputs |= answer(found, texts)
-        return outputs
+        words = [side.to_tensor(default_value="") for side in tokens]
+        return {
+            name: response(found, words) for name, response in responses.items()
+        }
 
-    return _checking_rows(endpoint, names)
+    return _checking_rows(answer, input_names(model))
 
 
 def _parts(model):
     """By signature the views of the model that it needs, and its outputs.
 
     Each is a pair of a dictionary of symbolic tensors, and a function of what
-    they are for some texts, and of the texts.
+    they are for some texts, and of the padded tokens of each side.
     """
     names = input_names(model)
     is_pair = len(names) > 1
-    preprocessor = model.preprocessor
     labels = tf.constant([str(label) for label in model.labels])
 
-    # It tokenizes the text a second time, yet only in the graph's definition:
-    # TensorFlow merges equal ops.
-    def tokens(text):
-        return preprocessor.tokenize(text).to_tensor(default_value="")
-
-    def classify(views, texts):
+    def classify(views, tokens):
         probabilities = as_probabilities(model, views["outputs"])
         return {
             "label": tf.gather(labels, tf.argmax(probabilities, axis=-1)),
             "probabilities": probabilities,
         }
 
-    def attend(views, texts):
+    def attend(views, tokens):
         scores = heads.of_words(views["attention_scores"])
-        return {"tokens": tokens(texts[0]), "scores": scores}
+        return {"tokens": tokens[0], "scores": scores}
 
-    def align(views, texts):
+    def align(views, tokens):
         outputs = {}
         for side, name in enumerate(names):
-            outputs[f"{name}_tokens"] = tokens(texts[side])
+            outputs[f"{name}_tokens"] = tokens[side]
             if "alignment_scores" in views:
                 scores = views["alignment_scores"][side]
             else:
@@ -111,7 +124,7 @@ def _parts(model):
                 outputs[f"{name}_intra_scores"] = scores
         return outputs
 
-    def embed(views, texts):
+    def embed(views, tokens):
         embeddings = views["sentence_embedding"]
         if not is_pair:
             return {"embedding": embeddings}
@@ -136,11 +149,11 @@ def _parts(model):
 
 
 def _checking_rows(function, names):
-    """An endpoint with clear errors for no rows and for unequal columns."""
+    """A function with clear errors for no rows and for unequal columns."""
 
     inputs = " and ".join(names)
 
-    def endpoint(*texts):
+    def checked(*texts):
         rows = [tf.size(text) for text in texts]
         checks = [
             tf.debugging.Assert(
@@ -159,4 +172,4 @@ def _checking_rows(function, names):
             texts = [tf.identity(text) for text in texts]
         return function(*texts)
 
-    return endpoint
+    return checked

@@ -21,7 +21,6 @@ from keras_selfattn.serving import warmup
 from keras_selfattn.serving.checks import check_model
 from keras_selfattn.serving.endpoints import endpoints
 from keras_selfattn.serving.endpoints import input_names
-from keras_selfattn.serving.endpoints import together
 from keras_selfattn.serving.format_card import CARD_FILE
 from keras_selfattn.serving.recurrent import without_cudnn
 from keras_selfattn.serving.served_model import REQUIREMENTS
@@ -108,21 +107,13 @@ def write_checked(model, folder, card):
 
 
 def _write(model, folder, names, card):
-    signature = [tf.TensorSpec((None,), tf.string, name=n) for n in names]
     module = tf.Module()
     module.preprocessor = model.preprocessor
     storage = Storage(model)
     module.weights = storage.variables
-    signatures = {
-        name: tf.function(function, input_signature=signature, autograph=False)
-        for name, function in endpoints(model, storage.read).items()
-    }
+    signatures, together = endpoints(model, storage.read)
     # No signature, which a server would offer: `ServedModel` alone calls it.
-    module.together = tf.function(
-        together(model, storage.read),
-        input_signature=signature,
-        autograph=False,
-    )
+    module.together = together
     try:
         tf.saved_model.save(
             module,

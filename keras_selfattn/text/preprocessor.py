@@ -140,12 +140,7 @@ class TextPreprocessor(keras.layers.Layer):
         return call(texts, **kwargs)
 
     def call(self, texts: Any) -> dict:
-        self._check_vocabulary()
-        tokens = self.tokenize(texts)
-        return {
-            name: tokens.with_values(ids).to_tensor()
-            for name, ids in self._ids(tokens.values).items()
-        }
+        return self.ids_of_tokens(self.tokenize(texts))
 
     # Without this Keras would trace `call`, for which a layer that is being
     # loaded has no vocabulary yet.
@@ -178,6 +173,29 @@ class TextPreprocessor(keras.layers.Layer):
             tf.fill([tokens.nrows()], NULL), 1
         )
         return tf.concat([null, tokens], axis=1)
+
+    def ids_of_tokens(self, tokens: tf.RaggedTensor) -> dict[str, tf.Tensor]:
+        """The padded ids of tokens.
+
+        Args:
+            tokens: `tf.RaggedTensor` of strings, `(B, None)`, that `tokenize`
+                gives.
+
+        Returns:
+            Dictionary as that of a call of the preprocessor.
+
+        Example:
+
+        >>> preprocessor = TextPreprocessor(["a", "dog"])
+        >>> tokens = preprocessor.tokenize(["a dog", "dog"])
+        >>> preprocessor.ids_of_tokens(tokens)["token_ids"].numpy().tolist()
+        [[2, 3], [3, 0]]
+        """
+        self._check_vocabulary()
+        return {
+            name: tokens.with_values(ids).to_tensor()
+            for name, ids in self._ids(tokens.values).items()
+        }
 
     def ids_of_pieces(
         self, pieces: Sequence[str]

@@ -7,7 +7,7 @@ from keras_selfattn import callbacks
 from keras_selfattn import evaluation
 from keras_selfattn import visualization
 from keras_selfattn.data.batches import EncodedDataset
-from keras_selfattn.serving.endpoints import endpoints
+from keras_selfattn.serving.endpoints import answers
 from keras_selfattn.serving.served_model import string_tensors
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import count_words
@@ -103,10 +103,10 @@ def test_no_texts(model, pair_model):
 @tensorflow_only
 def test_half_a_surrogate_pair_is_one_thing_everywhere(model):
     texts = ["good \ud83d food", "\udc00n't"]
-    served = endpoints(model)["attend"](*string_tensors(texts, 1))
+    served = answers(model)(*string_tensors(texts, 1))
     tokens = [
         [token.decode() for token in row if token]
-        for row in served["tokens"].numpy()
+        for row in served["attend"]["tokens"].numpy()
     ]
     assert tokens[0] == ["good", "\ufffd" * 3, "food"]
     assert [e.tokens for e in visualization.explain(model, texts)] == tokens
@@ -120,6 +120,6 @@ def test_half_a_surrogate_pair_is_one_thing_everywhere(model):
         if name in features:
             np.testing.assert_array_equal(features[name], batch[name])
     (_, found), *_ = evaluation.predict(model, texts)
-    outputs = endpoints(model)["serving_default"](*string_tensors(texts, 1))
-    np.testing.assert_allclose(found, outputs["probabilities"], rtol=1e-5)
+    probabilities = served["serving_default"]["probabilities"]
+    np.testing.assert_allclose(found, probabilities, rtol=1e-5)
     assert list(count_words(texts)) == ["\ufffd" * 3, "food", "good", "n't"]

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from keras_selfattn import models
 from keras_selfattn import serving
-from keras_selfattn.serving.endpoints import endpoints
+from keras_selfattn.serving.endpoints import answers
 from keras_selfattn.text import TextPreprocessor
 from tests.models.small import CHARACTERS
 from tests.models.small import VOCABULARY
@@ -92,6 +92,6 @@ def keras_answers(model, rows):
     tensors = [tf.constant(list(column)) for column in columns]
     return {
         (name, key): output.numpy()
-        for name, function in endpoints(model).items()
-        for key, output in function(*tensors).items()
+        for name, outputs in answers(model)(*tensors).items()
+        for key, output in outputs.items()
     }

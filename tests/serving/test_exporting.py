@@ -511,6 +511,13 @@ def test_each_text_is_tokenized_once(exported):
     assert len([x for x in ran if "= UnicodeTranscode(" in x]) == 1
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_all_signatures_are_one_trace(family):
+    model, folder = exported_family(family)
+    ops = [node.op for node in graph.nodes(graph_of(folder))]
+    assert ops.count("UnicodeTranscode") == len(model.sides)
+
+
 @pytest.mark.slow
 def test_two_processes_write_the_same_bytes(tmp_path):
     code = (

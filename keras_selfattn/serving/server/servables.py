@@ -98,9 +98,9 @@ def _run(path, verify):
     model = models.from_preset(path, verify=verify)
     check_model(model, "savedmodel")
     names = input_names(model)
+    by_place, _ = endpoints(model)
     signatures = {
-        name: _concrete(function, names)
-        for name, function in endpoints(model).items()
+        name: _concrete(function, names) for name, function in by_place.items()
     }
     name = pathlib.Path(path).resolve().name
     if hub.is_on_hub(path):
