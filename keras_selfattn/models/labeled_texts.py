@@ -75,36 +75,36 @@ def encode(
         folder=tempfile.mkdtemp(dir=folder),
     )
     if labeled:
-        corpus.labels = _targets(
+        corpus.labels = targets_of(
             model, dataset_labels or labels, len(corpus), collect
         )
-        weights = dataset_weights or weights
-        if weights is not None:
-            corpus.weights = np.asarray(weights, "float32").reshape(-1)
-            _check_rows("weights", corpus.weights, len(corpus))
+        corpus.weights = weights_of(dataset_weights or weights, len(corpus))
     return corpus
 
 
-def weigh(corpus, labels, class_weight):
-    """Give each row of a corpus the weight of its class.
+def weighed(model, targets, weights, class_weight):
+    """The weight of each row, that of its class included.
 
     Args:
-        corpus: An `EncodedDataset`.
-        labels: List of the labels of the classes.
+        model: A classifier.
+        targets: What `targets_of` gives.
+        weights: What `weights_of` gives.
         class_weight: Dictionary of weights by label, or number of a class.
+
+    Returns:
+        A float32 array `(rows,)`.
     """
-    if corpus.labels.ndim > 1:
+    if targets.ndim > 1:
         raise ValueError(
             "`class_weight` takes one label a text. "
-            f"Received: labels of shape {corpus.labels.shape}"
+            f"Received: labels of shape {targets.shape}"
         )
-    weights = np.ones(len(labels), "float32")
+    labels = _known_labels(model)
+    of_classes = np.ones(len(labels), "float32")
     classes = class_labels.numbers_of(class_weight, labels, of="class weight")
-    weights[classes] = list(class_weight.values())
-    of_rows = weights[corpus.labels]
-    corpus.weights = (
-        of_rows if corpus.weights is None else of_rows * corpus.weights
-    )
+    of_classes[classes] = list(class_weight.values())
+    of_rows = of_classes[targets]
+    return of_rows if weights is None else of_rows * weights
 
 
 def split(corpus, share):
@@ -128,8 +128,18 @@ def split(corpus, share):
     return corpus.subset(0, start), corpus.subset(start, len(corpus))
 
 
-def _targets(model, labels, rows, collect):
-    """What the loss takes: numbers of classes, or arrays as they are."""
+def targets_of(model, labels, rows, collect=False):
+    """What the loss takes: numbers of classes, or arrays as they are.
+
+    Args:
+        model: As in `encode`.
+        labels: The same.
+        rows: The number of texts.
+        collect: As in `encode`.
+
+    Returns:
+        An array of `rows` rows.
+    """
     if labels is None:
         raise ValueError(
             "Texts are trained on and evaluated with labels, `y`. "
@@ -143,11 +153,31 @@ def _targets(model, labels, rows, collect):
     if targets.ndim > 1:
         return targets.astype("float32")
     labels = targets.tolist()
-    num_classes = model._arguments["num_classes"]
     if model.labels is None and collect:
+        num_classes = model._arguments["num_classes"]
         model.labels = class_labels.of_classes(labels, num_classes)
-    known = range(num_classes) if model.labels is None else model.labels
-    return class_labels.numbers_of(labels, list(known))
+    return class_labels.numbers_of(labels, _known_labels(model))
+
+
+def weights_of(weights, rows):
+    """The weight of each row as a float32 array, or `None`.
+
+    Args:
+        weights: Numbers in any form, or `None`.
+        rows: The number of texts.
+    """
+    if weights is None:
+        return None
+    weights = np.asarray(weights, "float32").reshape(-1)
+    _check_rows("weights", weights, rows)
+    return weights
+
+
+def _known_labels(model):
+    """A list, of the numbers of the classes where they have no names."""
+    if model.labels is None:
+        return list(range(model._arguments["num_classes"]))
+    return list(model.labels)
 
 
 def _check_rows(what, array, rows):

@@ -18,10 +18,13 @@ from keras_selfattn.models.first_step import make_variables
 from keras_selfattn.models.labeled_texts import check_preprocessor
 from keras_selfattn.models.labeled_texts import encode
 from keras_selfattn.models.labeled_texts import split
-from keras_selfattn.models.labeled_texts import weigh
+from keras_selfattn.models.labeled_texts import targets_of
+from keras_selfattn.models.labeled_texts import weighed
+from keras_selfattn.models.labeled_texts import weights_of
 from keras_selfattn.models.ngrams import adapt_ngrams
 from keras_selfattn.streams import bar_shown
 from keras_selfattn.text.columns import are_texts
+from keras_selfattn.text.columns import checked_generator
 from keras_selfattn.text.columns import rows_of
 from keras_selfattn.validation import integer
 
@@ -114,7 +117,7 @@ class ReadsTexts(_Model):
                 self._check_ids(x)
                 make_variables(self, x)
                 return super().fit(
-                    x,
+                    checked_generator(x),
                     y,
                     batch_size=batch_size,
                     validation_split=validation_split,
@@ -142,7 +145,9 @@ class ReadsTexts(_Model):
                     folder,
                 )
             if class_weight is not None:
-                weigh(train, self.labels, class_weight)
+                train.weights = weighed(
+                    self, train.labels, train.weights, class_weight
+                )
             adapt_ngrams(self, train)
             batches = train.batches(
                 batch_size,
@@ -196,7 +201,7 @@ class ReadsTexts(_Model):
         if not are_texts(x):
             self._check_ids(x)
             return super().evaluate(
-                x,
+                checked_generator(x),
                 y,
                 batch_size=batch_size,
                 sample_weight=sample_weight,
@@ -238,6 +243,7 @@ class ReadsTexts(_Model):
         more = {"verbose": verbose, "steps": steps, "callbacks": callbacks}
         if not are_texts(x):
             self._check_ids(x)
+            x = checked_generator(x)
             return super().predict(x, batch_size=batch_size, **more)
         # Which rows the first batches hold is the caller's to say.
         by_length = steps is None
@@ -264,13 +270,87 @@ class ReadsTexts(_Model):
             ValueError: as `fit`.
         """
         if are_texts(x):
-            x = self.preprocess(x)
-            if not len(next(iter(x.values()))):
-                raise ValueError("Expected at least one text. Received: none")
-            x = compiled.padded(x)
+            x = self._batch_of(x)
         else:
             self._check_ids(x)
         return super().predict_on_batch(x)
+
+    def train_on_batch(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        class_weight: Mapping | None = None,
+        return_dict: bool = False,
+    ) -> Any:
+        """One step of training on a batch of raw texts or of ids.
+
+        Args:
+            x: Raw texts, as in `fit` but for datasets, or what
+                `keras.Model.train_on_batch` takes.
+            y: As in `fit`.
+            sample_weight: Array of the weight of each row.
+            class_weight: As in `fit`.
+            return_dict: As in `keras.Model.train_on_batch`.
+
+        Returns:
+            As `keras.Model.train_on_batch`.
+
+        Raises:
+            ValueError: as `fit`.
+        """
+        if are_texts(x):
+            self._check_compiled("train_on_batch")
+            x, y, sample_weight = self._labeled_batch_of(x, y, sample_weight)
+            if class_weight is not None:
+                sample_weight = weighed(self, y, sample_weight, class_weight)
+                class_weight = None
+        else:
+            self._check_ids(x)
+        return super().train_on_batch(
+            x,
+            y,
+            sample_weight=sample_weight,
+            class_weight=class_weight,
+            return_dict=return_dict,
+        )
+
+    def test_on_batch(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        return_dict: bool = False,
+    ) -> Any:
+        """The loss and the metrics on a batch of raw texts or of ids.
+
+        Args:
+            x: Raw texts, as in `fit` but for datasets, or what
+                `keras.Model.test_on_batch` takes.
+            y: As in `fit`.
+            sample_weight: Array of the weight of each row.
+            return_dict: As in `keras.Model.test_on_batch`.
+
+        Returns:
+            As `keras.Model.test_on_batch`.
+
+        Raises:
+            ValueError: as `fit`.
+        """
+        if are_texts(x):
+            self._check_compiled("test_on_batch")
+            x, y, sample_weight = self._labeled_batch_of(x, y, sample_weight)
+        else:
+            self._check_ids(x)
+        return super().test_on_batch(
+            x, y, sample_weight=sample_weight, return_dict=return_dict
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """The outputs as tensors, for raw texts, but for datasets, or ids."""
+        if args and are_texts(args[0]):
+            args = self._batch_of(args[0]), *args[1:]
+        return super().__call__(*args, **kwargs)
 
     def encode(
         self,
@@ -348,6 +428,19 @@ class ReadsTexts(_Model):
             if side + name in self.input
         }
 
+    def _batch_of(self, texts):
+        """The ids of at least one text, for one step."""
+        ids = self.preprocess(texts)
+        if not len(next(iter(ids.values()))):
+            raise ValueError("Expected at least one text. Received: none")
+        return compiled.padded(ids)
+
+    def _labeled_batch_of(self, texts, labels, weights):
+        ids = self._batch_of(texts)
+        rows = len(next(iter(ids.values())))
+        targets = targets_of(self, labels, rows)
+        return ids, targets, weights_of(weights, rows)
+
     def _embedded(self, embed, texts, batch_size, verbose):
         with self._sorted_batches(texts, batch_size) as batches:
             bar = keras.utils.Progbar(len(batches), verbose=bar_shown(verbose))
@@ -386,7 +479,7 @@ class ReadsTexts(_Model):
     def _validation(self, data, batch_size, folder):
         texts, labels, weights = _unpacked(data)
         if data is None or not are_texts(texts):
-            return data
+            return checked_generator(data)
         corpus = encode(self, folder, texts, labels, weights)
         return corpus.batches(_texts_of_a_batch(batch_size))
 

@@ -3,7 +3,9 @@
 import collections.abc
 import itertools
 import numbers
+import types
 
+import keras
 import numpy as np
 import tensorflow as tf
 
@@ -12,7 +14,11 @@ from keras_selfattn.streams import several
 
 # Of a dataset of single rows, read at once.
 _ROWS_AT_ONCE = 1024
-_TEXT_KINDS = "OSUT"
+_TEXT_KINDS = tuple("OSUT")
+_STREAM = (
+    "Raw texts come as a list, an array, a column or a `tf.data.Dataset`, "
+    "which `tf.data.Dataset.from_generator` makes. Received: {} of texts"
+)
 
 
 def are_texts(data):
@@ -46,6 +52,23 @@ def are_texts(data):
     if isinstance(data, collections.abc.Sequence) or _is_column(data):
         return len(data) == 0 or are_texts(data[0])
     return False
+
+
+def checked_generator(data):
+    """A generator as it was, or `ValueError` where it gives raw texts.
+
+    Args:
+        data: What a Keras model is asked with.
+
+    Returns:
+        What is to be asked in its place; anything but a generator itself.
+    """
+    if not isinstance(data, types.GeneratorType):
+        return data
+    first = list(itertools.islice(data, 1))
+    if first and are_texts(_unpacked(first[0])[0]):
+        raise ValueError(_STREAM.format("a generator"))
+    return (element for element in itertools.chain(first, data))
 
 
 def rows_of(data, sides):
@@ -86,7 +109,8 @@ def rows_of_dataset(dataset, sides):
     """
     if dataset.cardinality() == tf.data.INFINITE_CARDINALITY:
         raise ValueError(
-            "A dataset of texts must end. Received: one that repeats forever"
+            "A dataset of texts must end; `epochs` says how often `fit` goes "
+            "through it. Received: one that repeats forever"
         )
     names = _names(sides)
     row = 0
@@ -190,6 +214,8 @@ def _decoded(array):
 
 def _rows(data, sides):
     """The rows of texts, not checked yet."""
+    if isinstance(data, keras.utils.PyDataset):
+        raise ValueError(_STREAM.format("a PyDataset"))
     if data is None or isinstance(data, numbers.Number):
         raise ValueError(
             f"Expected a list of texts. Received: {data!r}, no texts"

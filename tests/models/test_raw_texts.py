@@ -135,8 +135,49 @@ def test_predict_on_batch_and_steps(model):
     np.testing.assert_allclose(found, expected[:6], atol=1e-6)
 
 
+def test_a_step_is_that_of_ids():
+    expected = compiled(tiny_classifier(dropout=0.0))
+    found = compiled(tiny_classifier(dropout=0.0))
+    ids = expected.preprocess(TEXTS)
+    weights = np.linspace(0.5, 2, len(TEXTS))
+    more = {"sample_weight": weights, "return_dict": True}
+    for method in ("train_on_batch", "test_on_batch", "train_on_batch"):
+        before = getattr(expected, method)(ids, NUMBERS, **more)
+        after = getattr(found, method)(TEXTS, LABELS, **more)
+        assert after == pytest.approx(before, rel=1e-5)
+    heavier = weights * np.array([1.0, 3.0, 1.0])[NUMBERS]
+    before = expected.train_on_batch(ids, NUMBERS, heavier)
+    after = found.train_on_batch(np.array(TEXTS), LABELS, weights, {"two": 3.0})
+    assert after == pytest.approx(before, rel=1e-5)
+    for mine, other in zip(found.weights, expected.weights, strict=True):
+        np.testing.assert_allclose(mine, other, atol=1e-5)
+
+
+def test_a_step_of_a_model_without_labels_takes_numbers():
+    model = compiled(tiny_classifier(dropout=0.0))
+    expected = model.test_on_batch(TEXTS, LABELS)
+    model.labels = None
+    assert model.test_on_batch(TEXTS, NUMBERS) == pytest.approx(expected)
+    first = model.train_on_batch(TEXTS, NUMBERS, class_weight={1: 2.0})
+    assert np.all(np.isfinite(first))
+    with pytest.raises(ValueError, match="Unknown label of text 1: .*0, 1, 2"):
+        model.train_on_batch(TEXTS, LABELS)
+
+
+def test_a_call_takes_texts(model, pair_model):
+    for each, texts in ((model, TEXTS), (pair_model, PAIRS)):
+        expected = by_ids(each, texts)
+        for made in (texts, np.array(texts)):
+            found = keras.ops.convert_to_numpy(each(made, training=False))
+            np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
 @pytest.mark.parametrize(
-    "method", ["fit", "evaluate", "predict", "predict_on_batch"]
+    "method",
+    [
+        *("fit", "evaluate", "predict"),
+        *("predict_on_batch", "train_on_batch", "test_on_batch"),
+    ],
 )
 def test_arguments_are_those_of_keras(method):
     ours, theirs = (
@@ -159,8 +200,11 @@ def test_a_batch_has_a_whole_number_of_texts(model, method, batch_size):
 def test_ids_go_on_working(model):
     ids = keras.tree.map_structure(np.asarray, model.preprocess(TEXTS))
     expected = model.predict(TEXTS, verbose=0)
-    found = model.predict(ids, verbose=0)
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    # Tensors of the backend too.
+    tensors = keras.tree.map_structure(keras.ops.convert_to_tensor, ids)
+    for each in (ids, tensors):
+        found = model.predict(each, verbose=0)
+        np.testing.assert_allclose(found, expected, atol=1e-6)
     np.testing.assert_allclose(
         model.evaluate(ids, NUMBERS, verbose=0),
         model.evaluate(TEXTS, LABELS, verbose=0),
@@ -322,6 +366,9 @@ ASK = {
     "evaluate": lambda model, x: model.evaluate(x, ["1"], verbose=0),
     "predict": lambda model, x: model.predict(x, verbose=0),
     "predict_on_batch": lambda model, x: model.predict_on_batch(x),
+    "train_on_batch": lambda model, x: model.train_on_batch(x, ["1"]),
+    "test_on_batch": lambda model, x: model.test_on_batch(x, ["1"]),
+    "call": lambda model, x: model(x),
     "encode": lambda model, x: model.encode(x, verbose=0),
 }
 IDS = {"token_ids": np.array([[3, 99]])}
@@ -348,14 +395,58 @@ def test_what_is_no_text_is_refused(model, method, x, message):
         ASK[method](model, x)
 
 
+class Batches(keras.utils.PyDataset):
+    def __init__(self, texts):
+        super().__init__()
+        self.texts = texts
+
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, index):
+        return self.texts, NUMBERS[:2]
+
+
+def generator(*elements):
+    return (element for element in elements)
+
+
 @pytest.mark.parametrize("method", ["fit", "evaluate", "predict"])
+def test_streams_are_of_ids(model, method):
+    texts = np.array(["good", "bad"])
+    ids = keras.tree.map_structure(np.asarray, model.preprocess(texts))
+    ask = getattr(model, method)
+    for stream, name in (
+        (Batches(texts), "a PyDataset"),
+        (generator((texts, NUMBERS[:2])), "a generator"),
+        (generator("good", "bad"), "a generator"),
+    ):
+        with pytest.raises(ValueError, match=f"a list, .*: {name} of texts"):
+            ask(stream, verbose=0)
+    with pytest.raises(ValueError, match=": a generator of texts"):
+        model.fit(ids, NUMBERS[:2], validation_data=generator((texts, [1, 0])))
+    size = {"steps": 2}
+    if method == "fit":
+        size = {"steps_per_epoch": 2, "shuffle": False}
+    found = [
+        ask(Batches(ids), verbose=0),
+        ask(generator(*[(ids, NUMBERS[:2])] * 2), verbose=0, **size),
+    ]
+    if method == "predict":
+        np.testing.assert_allclose(*found, rtol=1e-6)
+        assert len(found[0]) == 4
+
+
+@pytest.mark.parametrize("method", sorted({*ASK} - {"call", "encode"}))
 @pytest.mark.parametrize("ids", [[[3, 99]], [[-1, 2]]])
 def test_ids_out_of_the_vocabulary(model, method, ids):
     with pytest.raises(ValueError, match="`token_ids` must be ids from 0 to 6"):
         ASK[method](model, {"token_ids": np.array(ids)})
 
 
-@pytest.mark.parametrize("method", ["fit", "evaluate"])
+@pytest.mark.parametrize(
+    "method", ["fit", "evaluate", "train_on_batch", "test_on_batch"]
+)
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
@@ -369,7 +460,7 @@ def test_ids_out_of_the_vocabulary(model, method, ids):
 )
 def test_wrong_labels(model, method, labels, message):
     with pytest.raises(ValueError, match=message):
-        getattr(model, method)(["good", "bad"], labels, verbose=0)
+        getattr(model, method)(["good", "bad"], labels)
 
 
 def test_wrong_values(model):
