@@ -208,6 +208,16 @@ class ReadsTexts(_Model):
                 **more,
             )
         self._check_compiled("evaluate")
+        few = self._one_batch(x, batch_size) if steps is None else []
+        if few:
+            ids = compiled.wider(self.preprocess(few))
+            return super().evaluate(
+                ids,
+                targets_of(self, y, len(few)),
+                batch_size=batch_size,
+                sample_weight=weights_of(sample_weight, len(few)),
+                **more,
+            )
         with _folder() as folder:
             corpus = encode(self, folder, x, y, sample_weight)
             return super().evaluate(

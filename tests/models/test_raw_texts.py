@@ -95,7 +95,12 @@ def test_one_batch_takes_no_files(model, pair_model, of_pairs, monkeypatch):
     def fail(*arguments, **options):
         raise AssertionError("texts became ids on disk")
 
+    labels = ["no", "yes"] * 10 if of_pairs else LABELS
+    given = {"sample_weight": np.arange(20), "return_dict": True}
+    figures = model.evaluate(texts, labels, 3, verbose=0, **given)
     monkeypatch.setattr(raw_texts, "encode", fail)
+    found = model.evaluate(texts, labels, verbose=0, **given)
+    assert found == pytest.approx(figures, rel=1e-5)
     for data in (texts, np.array(texts)):
         for size in (None, len(texts)):
             found = model.predict(data, batch_size=size, verbose=0)
@@ -107,8 +112,9 @@ def test_one_batch_takes_no_files(model, pair_model, of_pairs, monkeypatch):
             ask(texts, batch_size=len(texts) - 1, verbose=0)
         with pytest.raises(AssertionError, match="on disk"):
             ask(texts * 2, verbose=0)
-    with pytest.raises(AssertionError, match="on disk"):
-        model.predict(texts, steps=1, verbose=0)
+    for ask, more in ((model.predict, []), (model.evaluate, [labels])):
+        with pytest.raises(AssertionError, match="on disk"):
+            ask(texts, *more, steps=1, verbose=0)
 
 
 @pytest.mark.parametrize("method", ["predict", "predict_on_batch"])
