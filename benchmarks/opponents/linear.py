@@ -23,7 +23,7 @@ WORDS = r"(?u)\w+|[^\w\s]"
 # have one that counts.
 CHARACTERS = ((2, 5), (3, 6), (1, 4))
 FEWEST_TEXTS = (1, 2)
-# With more an SVM of a large corpus takes minutes, and has been no better.
+# With more an SVM of a large corpus takes minutes.
 LARGEST_C = 1.0
 
 
