@@ -136,6 +136,9 @@ def run_all(options, log):
             print(f"{system} is left out: {error}", flush=True)
             missing.add(system)
             continue
+        except FloatingPointError as error:
+            print(f"{system} on {corpus} is left out: {error}", flush=True)
+            continue
         log.add({**key, **measured})
         print(
             f"{corpus}, {rows or 'all'} rows, {system}, seed {key['seed']}: "

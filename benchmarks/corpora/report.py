@@ -144,9 +144,8 @@ def _draw(points, systems, corpora, what, path):
         return
     across = min(PANELS, len(drawn))
     down = -(-len(drawn) // across)
-    figure = Figure(
-        figsize=(max(6, 3.1 * across), 2.6 * down + 1.2), layout="constrained"
-    )
+    figure = Figure(layout="constrained")
+    figure.set_figwidth(max(6, 3.1 * across))
     grid = figure.subplots(down, across, squeeze=False).flat
     styles = _styles(systems)
     for axes, (corpus, by_name) in zip(grid, drawn.items(), strict=False):
@@ -173,11 +172,13 @@ def _draw(points, systems, corpora, what, path):
             handles.setdefault(name, handle)
     # As many side by side as there is room for, off the label below.
     inches = 0.6 + 0.062 * max(map(len, handles))
+    columns = max(1, int(figure.get_figwidth() / inches))
+    figure.set_figheight(2.6 * down + 0.6 + 0.2 * -(-len(handles) // columns))
     figure.legend(
         handles.values(),
         handles,
         loc="outside upper center",
-        ncols=max(1, int(figure.get_figwidth() / inches)),
+        ncols=columns,
         fontsize="small",
     )
     path.parent.mkdir(parents=True, exist_ok=True)

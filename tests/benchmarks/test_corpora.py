@@ -129,6 +129,21 @@ def test_what_cannot_be_imported_is_left_out(call, runs, monkeypatch, capsys):
     assert not log.exists()
 
 
+def test_what_ends_in_no_number_is_left_out(call, runs, monkeypatch, capsys):
+    run = running.run
+
+    def diverge_on_trec(corpus, **values):
+        if corpus == "trec":
+            raise FloatingPointError("No values of the grid end")
+        return run(corpus=corpus, **values)
+
+    monkeypatch.setattr(running, "run", diverge_on_trec)
+    log = call("--only", "trec", "cr", "svm")
+    said = capsys.readouterr().out
+    assert "svm on trec is left out: No values of the grid end" in said
+    assert [outcome["corpus"] for outcome in Log(log).outcomes] == ["cr"]
+
+
 def test_a_line_that_was_cut_is_run_again(tmp_path):
     path = tmp_path / "runs" / "log.jsonl"
     log = Log(path)
