@@ -210,12 +210,14 @@ class ReadsTexts(_Model):
         self._check_compiled("evaluate")
         few = self._one_batch(x, batch_size) if steps is None else []
         if few:
-            ids = compiled.wider(self.preprocess(few))
+            ids, targets, weights, _ = self._for_step(
+                "evaluate", few, y, sample_weight
+            )
             return super().evaluate(
-                ids,
-                targets_of(self, y, len(few)),
+                compiled.wider(ids),
+                targets,
                 batch_size=batch_size,
-                sample_weight=weights_of(sample_weight, len(few)),
+                sample_weight=weights,
                 **more,
             )
         with _folder() as folder:
@@ -309,14 +311,9 @@ class ReadsTexts(_Model):
         Raises:
             ValueError: as `fit`.
         """
-        if are_texts(x):
-            self._check_compiled("train_on_batch")
-            x, y, sample_weight = self._labeled_batch_of(x, y, sample_weight)
-            if class_weight is not None:
-                sample_weight = weighed(self, y, sample_weight, class_weight)
-                class_weight = None
-        else:
-            self._check_ids(x)
+        x, y, sample_weight, class_weight = self._for_step(
+            "train_on_batch", x, y, sample_weight, class_weight
+        )
         return super().train_on_batch(
             x,
             y,
@@ -347,11 +344,9 @@ class ReadsTexts(_Model):
         Raises:
             ValueError: as `fit`.
         """
-        if are_texts(x):
-            self._check_compiled("test_on_batch")
-            x, y, sample_weight = self._labeled_batch_of(x, y, sample_weight)
-        else:
-            self._check_ids(x)
+        x, y, sample_weight, _ = self._for_step(
+            "test_on_batch", x, y, sample_weight
+        )
         return super().test_on_batch(
             x, y, sample_weight=sample_weight, return_dict=return_dict
         )
@@ -445,11 +440,22 @@ class ReadsTexts(_Model):
             raise ValueError("Expected at least one text. Received: none")
         return compiled.padded(ids)
 
-    def _labeled_batch_of(self, texts, labels, weights):
-        ids = self._batch_of(texts)
+    def _for_step(self, method, x, y, weights, class_weight=None):
+        """Ids, targets and weights of rows and classes, as Keras takes them.
+
+        The weights of classes are among those of the rows where `x` is texts.
+        """
+        if not are_texts(x):
+            self._check_ids(x)
+            return x, y, weights, class_weight
+        self._check_compiled(method)
+        ids = self._batch_of(x)
         rows = len(next(iter(ids.values())))
-        targets = targets_of(self, labels, rows)
-        return ids, targets, weights_of(weights, rows)
+        targets = targets_of(self, y, rows)
+        weights = weights_of(weights, rows)
+        if class_weight is not None:
+            weights = weighed(self, targets, weights, class_weight)
+        return ids, targets, weights, None
 
     def _embedded(self, embed, texts, batch_size, verbose):
         with self._sorted_batches(texts, batch_size) as batches:

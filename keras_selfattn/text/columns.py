@@ -40,8 +40,8 @@ def are_texts(data):
         return _is_dataset_of_texts(data)
     if isinstance(data, keras.utils.PyDataset):
         # In older versions of Keras it has no iterator.
-        is_empty = not getattr(data, "__len__", int)()
-        return not is_empty and are_texts(_unpacked(data[0])[0])
+        has_batches = hasattr(data, "__len__") and len(data) > 0
+        return has_batches and are_texts(_unpacked(data[0])[0])
     if isinstance(data, collections.abc.Mapping):
         return any(map(are_texts, data.values()))
     if tf.is_tensor(data):
