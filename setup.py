@@ -43,6 +43,8 @@ extras = {
         "jax",
         "mypy>=1.11",
         "pandas",
+        "polars",
+        "pyarrow>=17",
         "pytest>=8",
         "pytest-cov>=5",
         "pytest-xdist>=3.5",

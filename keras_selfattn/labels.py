@@ -64,7 +64,8 @@ class Finder:
 
     Returns:
         An integer, or `None` where it is none of the labels. Two are the same
-        of equal values or of equal text.
+        of equal values or of equal text; a whole float is the same as the
+        integer.
 
     Example:
 
@@ -83,7 +84,12 @@ class Finder:
             label = plain_label(label)
         except ValueError:
             return None
-        return self._places.get(label, self._places.get(str(label)))
+        alike = [label, str(label)]
+        # Pandas makes floats of integers beside which one is missing.
+        if isinstance(label, float) and label.is_integer():
+            alike.append(str(int(label)))
+        found = (self._places.get(each) for each in alike)
+        return next((place for place in found if place is not None), None)
 
 
 def of_classes(labels: Iterable, num_classes: int) -> list:
@@ -181,9 +187,10 @@ def unknown(label: Any, known: Sequence, of: str) -> ValueError:
 
 def _is_number_of_class(label, num_classes):
     return (
-        isinstance(label, numbers.Integral)
+        isinstance(label, numbers.Real)
         and not isinstance(label, bool)
         and 0 <= label < num_classes
+        and float(label).is_integer()
     )
 
 

@@ -60,7 +60,7 @@ def test_what_no_labels_can_be(given, message):
     ("known", "same"),
     [
         ([0, 1, 2], [1, "1", 1.0, np.int64(1), np.float32(1), True]),
-        (["0", "1", "2"], [1, "1", np.int64(1), np.str_("1")]),
+        (["0", "1", "2"], [1, "1", 1.0, np.int64(1), np.str_("1")]),
         ([False, True], [True, "True", np.bool_(True), 1]),
         (["a", "b"], ["b", np.str_("b")]),
     ],

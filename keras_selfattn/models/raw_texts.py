@@ -36,15 +36,17 @@ _Model: Any = keras.Model if TYPE_CHECKING else object
 class ReadsTexts(_Model):
     """What makes a `keras.Model` of ids one of raw texts too.
 
-    Texts come as a list of strings, a NumPy array, a pandas column, or a
-    `tf.data.Dataset` of strings, batched or not. Pairs come as a list of
-    pairs, an array or data frame of two columns, a tuple of two columns, or a
-    dictionary of two with the keys `"premise"` and `"hypothesis"`. A dataset
-    may hold `(texts, labels)` or `(texts, labels, weights)`.
+    Texts come as a list of strings, a NumPy array, a column of pandas, polars,
+    Arrow or Hugging Face, a table or a list of its rows with the column
+    `"text"`, or a `tf.data.Dataset` of strings, batched or not. Pairs come as a
+    list of pairs, an array or data frame of two columns, a tuple of two
+    columns, a dictionary of two with the keys `"premise"` and `"hypothesis"`,
+    or a table with these columns. A `tf.data.Dataset` may hold `(texts,
+    labels)` or `(texts, labels, weights)`.
 
     A label is one of the model's `labels`, by its value or its text; where
-    none of those is a number, it may also be the number of a class. `fit`
-    collects them where the model has none.
+    none of those is a number, it may also be the number of a class, as an
+    integer or a float. `fit` collects them where the model has none.
 
     The texts become ids on disk, so that no more than some batches of a
     dataset are in memory, and batches hold texts of similar length.

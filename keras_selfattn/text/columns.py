@@ -15,6 +15,8 @@ from keras_selfattn.streams import several
 # Of a dataset of single rows, read at once.
 _ROWS_AT_ONCE = 1024
 _TEXT_KINDS = tuple("OSUT")
+# What a table has beside, or without, `keras_selfattn.sides.NAMES`.
+_TEXT = ("text",)
 _STREAM = (
     "Raw texts come as a list, an array, a column or a `tf.data.Dataset`, "
     "which `tf.data.Dataset.from_generator` makes. Received: {} of texts"
@@ -47,10 +49,11 @@ def are_texts(data):
     if tf.is_tensor(data):
         return data.dtype == tf.string
     if hasattr(data, "dtype"):
-        # That of a torch tensor has no kind.
-        return getattr(data.dtype, "kind", None) in _TEXT_KINDS
+        return _is_of_strings(data.dtype)
     if hasattr(data, "dtypes"):
-        return any(dtype.kind in _TEXT_KINDS for dtype in data.dtypes)
+        return any(map(_is_of_strings, data.dtypes))
+    if hasattr(data, "to_pylist"):
+        return are_texts(data.slice(0, 1).to_pylist())
     if isinstance(data, (str, bytes, numbers.Number, type(None))):
         return True
     if isinstance(data, collections.abc.Sequence) or _is_column(data):
@@ -142,8 +145,9 @@ def strings_of(data):
             leaves = tf.nest.flatten(_unpacked(element)[0])
             yield from itertools.chain.from_iterable(map(_decoded, leaves))
         return
-    if isinstance(data, collections.abc.Mapping):
-        data = data.values()
+    named = _named(data, text_sides.NAMES) or _named(data, _TEXT)
+    if named is not None or isinstance(data, collections.abc.Mapping):
+        data = (named or data).values()
     for row, text in enumerate(listed(several(data)), start=1):
         if isinstance(text, str):
             yield text
@@ -154,13 +158,16 @@ def strings_of(data):
 
 
 def listed(data):
-    """Arrays, tensors and data frames as lists of Python's values.
+    """Arrays, tensors and tables as lists of Python's values.
 
     Args:
         data: One of those; anything else is given back.
     """
     if tf.is_tensor(data):
         data = data.numpy()
+    elif hasattr(data, "to_pylist"):
+        # Arrow's `to_numpy` refuses strings.
+        data = data.to_pylist()
     elif hasattr(data, "to_numpy"):
         data = data.to_numpy()
     return _decoded(data) if isinstance(data, np.ndarray) else data
@@ -168,15 +175,23 @@ def listed(data):
 
 def _checked(text, sides, row):
     """A text as a string or a tuple of two, or `ValueError`."""
-    if len(sides) == 1:
-        if isinstance(text, str):
-            return str(text)
-        raise ValueError(_unlike(row, "a string", text))
-    if hasattr(text, "__iter__") and not isinstance(text, (str, bytes)):
-        pair = tuple(text)
-        if len(pair) == 2 and all(isinstance(part, str) for part in pair):
-            return pair
-    raise ValueError(_unlike(row, "a pair of strings", text))
+    parts = (text,) if isinstance(text, str) else _parts(text, sides)
+    if len(parts) != len(sides) or not all(
+        isinstance(part, str) for part in parts
+    ):
+        expected = "a string" if len(sides) == 1 else "a pair of strings"
+        raise ValueError(_unlike(row, expected, text))
+    return str(parts[0]) if len(sides) == 1 else parts
+
+
+def _parts(row, sides):
+    """The texts of a row that is no string."""
+    if isinstance(row, collections.abc.Mapping):
+        return tuple((_named(row, _names(sides)) or {}).values())
+    is_pair = len(sides) == 2 and hasattr(row, "__iter__")
+    # A set has no first.
+    none = (bytes, collections.abc.Set)
+    return tuple(row) if is_pair and not isinstance(row, none) else ()
 
 
 def _unlike(row, expected, text):
@@ -187,7 +202,31 @@ def _unlike(row, expected, text):
 
 
 def _names(sides):
-    return ("text",) if len(sides) == 1 else text_sides.NAMES
+    return _TEXT if len(sides) == 1 else text_sides.NAMES
+
+
+def _named(data, names):
+    """What a table, or a row of one, has by these names, or `None`."""
+    if not set(names) <= set(_column_names(data)):
+        return None
+    return {name: data[name] for name in names}
+
+
+def _column_names(data):
+    """Those of a table, or of a row of one; of anything else none."""
+    if isinstance(data, collections.abc.Mapping):
+        return list(data)
+    # As Arrow and Hugging Face call them, and as pandas and polars do.
+    columns = getattr(data, "column_names", getattr(data, "columns", None))
+    return [] if columns is None else list(columns)
+
+
+def _is_of_strings(dtype):
+    """Whether values are strings, or Python's own objects."""
+    if hasattr(dtype, "to_python"):
+        # Those of polars, which are of no kind; nor are torch's.
+        return issubclass(dtype.to_python(), str)
+    return getattr(dtype, "kind", None) in _TEXT_KINDS
 
 
 def _is_dataset_of_texts(dataset):
@@ -225,9 +264,12 @@ def _rows(data, sides):
             f"Expected a list of texts. Received: {data!r}, no texts"
         )
     names, is_pair = _names(sides), len(sides) == 2
-    columns = getattr(data, "columns", None)
-    if columns is not None and set(names) <= set(columns):
-        data = {name: data[name] for name in names}
+    if not isinstance(data, collections.abc.Mapping):
+        # A table may have more than the texts.
+        there = _column_names(data)
+        if len(there) == len(names) == 1:
+            data = {names[0]: data[there[0]]}
+        data = _named(data, names) or data
     if isinstance(data, collections.abc.Mapping):
         if set(data) != set(names):
             raise ValueError(
@@ -245,7 +287,7 @@ def _rows(data, sides):
     ):
         return _zipped(data)
     rows = listed(data)
-    is_column = getattr(data, "ndim", 1) == 2 and data.shape[1] == 1
+    is_column = len(getattr(data, "shape", ())) == 2 and data.shape[1] == 1
     return rows if is_pair or not is_column else [row[0] for row in rows]
 
 

@@ -33,9 +33,45 @@ class Column:
         return iter(self.values)
 
 
+class Table(Column):
+    """A table as datasets of other packages have them."""
+
+    def __init__(self, **columns):
+        self.columns = columns
+        names = self.column_names = list(columns)
+        rows = zip(*columns.values(), strict=True)
+        super().__init__([dict(zip(names, row, strict=True)) for row in rows])
+
+    def __getitem__(self, key):
+        if isinstance(key, str):
+            return Column(self.columns[key])
+        return super().__getitem__(key)
+
+
 def frame(**columns):
     pandas = pytest.importorskip("pandas")
     return pandas.DataFrame(columns)
+
+
+def arrow(values):
+    return pytest.importorskip("pyarrow").array(values)
+
+
+def arrow_table(**columns):
+    return pytest.importorskip("pyarrow").table(columns)
+
+
+def polars_column(values, **options):
+    return pytest.importorskip("polars").Series(values, **options)
+
+
+def polars_frame(**columns):
+    return pytest.importorskip("polars").DataFrame(columns)
+
+
+def polars_categories():
+    polars = pytest.importorskip("polars")
+    return polars_column(TEXTS, dtype=polars.Categorical)
 
 
 FORMS = {
@@ -50,6 +86,17 @@ FORMS = {
     "pandas frame": lambda: frame(text=TEXTS, other=[1, 2, 3]),
     "frame of one column": lambda: frame(review=TEXTS),
     "column of a dataset": lambda: Column(TEXTS),
+    "table of a dataset": lambda: Table(label=["x", "y", "z"], text=TEXTS),
+    "rows of a table": lambda: [{"text": t, "label": "x"} for t in TEXTS],
+    "Arrow's array": lambda: arrow(TEXTS),
+    "Arrow's categories": lambda: arrow(TEXTS).dictionary_encode(),
+    "Arrow's column": lambda: arrow_table(text=TEXTS)["text"],
+    "Arrow's table": lambda: arrow_table(label=["x", "y", "z"], text=TEXTS),
+    "Arrow's table of one column": lambda: arrow_table(review=TEXTS),
+    "polars' column": lambda: polars_column(TEXTS),
+    "polars' categories": polars_categories,
+    "polars' frame": lambda: polars_frame(label=[1, 2, 3], text=TEXTS),
+    "polars' frame of one column": lambda: polars_frame(review=TEXTS),
     "dictionary": lambda: {"text": np.array(TEXTS)},
 }
 PAIR_FORMS = {
@@ -66,6 +113,24 @@ PAIR_FORMS = {
         label=[1, 2, 3], hypothesis=COLUMNS[1], premise=COLUMNS[0]
     ),
     "frame of two columns": lambda: frame(a=COLUMNS[0], b=COLUMNS[1]),
+    "rows of a table": lambda: [
+        {"hypothesis": second, "label": "x", "premise": first}
+        for first, second in PAIRS
+    ],
+    "table of a dataset": lambda: Table(
+        hypothesis=COLUMNS[1], label=["x"] * 3, premise=COLUMNS[0]
+    ),
+    "two of Arrow's arrays": lambda: tuple(map(arrow, COLUMNS)),
+    "Arrow's table": lambda: arrow_table(
+        hypothesis=COLUMNS[1], label=["x"] * 3, premise=COLUMNS[0]
+    ),
+    "two of polars' columns": lambda: tuple(map(polars_column, COLUMNS)),
+    "polars' frame": lambda: polars_frame(
+        label=["x"] * 3, hypothesis=COLUMNS[1], premise=COLUMNS[0]
+    ),
+    "polars' frame of two columns": lambda: polars_frame(
+        a=COLUMNS[0], b=COLUMNS[1]
+    ),
 }
 
 
@@ -76,8 +141,7 @@ def test_forms_of_texts(form):
     rows = list(rows_of(data, SENTENCE))
     assert rows == TEXTS
     assert all(type(row) is str for row in rows)
-    if form != "pandas frame":
-        assert list(strings_of(data)) == TEXTS
+    assert list(strings_of(data)) == TEXTS
 
 
 @pytest.mark.parametrize("form", PAIR_FORMS)
@@ -85,9 +149,8 @@ def test_forms_of_pairs(form):
     data = PAIR_FORMS[form]()
     assert are_texts(data)
     assert list(rows_of(data, PAIR)) == PAIRS
-    if form != "pandas frame":
-        strings = sorted(text for pair in PAIRS for text in pair)
-        assert sorted(strings_of(data)) == strings
+    strings = sorted(text for pair in PAIRS for text in pair)
+    assert sorted(strings_of(data)) == strings
 
 
 def test_two_pairs_in_a_list_are_no_columns():
@@ -159,6 +222,7 @@ def test_no_texts(data):
         ([b"a"], "Text 1 must be a string. Received: b'a'"),
         ([("a", "b")], r"Text 1 must be a string. Received: \('a', 'b'\)"),
         ({"texts": ["a"]}, "by the names text. Received: texts"),
+        ([{"texts": "a"}], "Text 1 must be a string. Received: {'texts': 'a'"),
         ([["a" * 400]], "^.{1,260}$"),
     ],
 )
@@ -174,6 +238,12 @@ def test_what_is_no_text(data, message):
         (["a"], "Text 1 must be a pair of strings. Received: 'a'"),
         ([("a", "b"), ("a",)], "Text 2 must be a pair of strings"),
         ([("a", None)], "Text 1 must be a pair of strings"),
+        ([{"a": "b", "c": "d"}], "pair of strings. Received: {'a': 'b',"),
+        ([{"a", "b"}], "Text 1 must be a pair of strings. Received: {'"),
+        (
+            [{"premise": "a", "hypothesis": None}],
+            "Text 1 must be a pair of strings. Received: {'premise': 'a',",
+        ),
         ((["a"], ["b", "c"]), "Received: 1 and 2 texts"),
         (("ab", "cd"), "Text 1 must be a pair of strings. Received: 'ab'"),
         (("ab", ["c"]), "Text 1 must be a pair of strings. Received: 'ab'"),
