@@ -1,7 +1,10 @@
 """The texts that commands ask a model about."""
 
+import os
+
 from keras_selfattn.cli import corpora
 from keras_selfattn.cli import models
+from keras_selfattn.cli.notes import note
 from keras_selfattn.data import formats
 from keras_selfattn.data.pipes import STANDARD_INPUT
 
@@ -33,6 +36,8 @@ def add_texts(parser):
 def typed_texts(options):
     """The texts and pairs that are typed, or `None` where a file is given.
 
+    A text that is the name of a file is noted.
+
     Raises:
         ValueError: if there is neither, or both.
     """
@@ -43,6 +48,8 @@ def typed_texts(options):
         raise ValueError(_EXPECTED)
     if options.file:
         return None
+    for text in filter(os.path.isfile, options.texts):
+        note(f"{text!r} is taken for a text; --file reads the file")
     return options.texts or [tuple(pair) for pair in options.pair]
 
 

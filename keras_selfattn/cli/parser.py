@@ -2,6 +2,7 @@
 
 import argparse
 
+from keras_selfattn import __version__
 from keras_selfattn.cli import demo
 from keras_selfattn.cli import encoding
 from keras_selfattn.cli import evaluating
@@ -43,6 +44,9 @@ def make_parser() -> argparse.ArgumentParser:
         description="Explainable text classifiers: train, look, serve.",
     )
     add_debug(parser, default=False)
+    parser.add_argument(
+        "--version", action="version", version=f"{PROGRAM} {__version__}"
+    )
     commands = parser.add_subparsers(
         required=True, metavar="COMMAND", parser_class=_Command
     )

@@ -1,6 +1,9 @@
 import subprocess
 import sys
 
+import pytest
+
+import keras_selfattn
 from keras_selfattn import cli
 from keras_selfattn.cli import command
 from keras_selfattn.cli import listing
@@ -23,6 +26,14 @@ def test_an_internal_error_is_one_line_unless_asked(capsys, monkeypatch):
         shown = capsys.readouterr().err
         assert 'raise KeyError("units")' in shown
         assert shown.splitlines()[-1].startswith("keras-selfattn: internal")
+
+
+def test_the_version(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["--version"])
+    assert end.value.code == 0
+    shown = capsys.readouterr().out
+    assert shown == f"keras-selfattn {keras_selfattn.__version__}\n"
 
 
 def test_the_traceback_of_a_fault_of_the_input(capsys):

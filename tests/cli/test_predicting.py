@@ -74,6 +74,18 @@ def test_unread_words_are_counted_at_the_end(tmp_path, capsys):
     ]
 
 
+def test_a_text_that_is_a_file_is_noted(model, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts.csv").write_text("text\ngood\n")
+    (tmp_path / "good").mkdir()
+    ask(model, "good", "texts.csv")
+    shown = capsys.readouterr()
+    assert len(shown.out.splitlines()) == 2
+    assert shown.err.splitlines() == [
+        "keras-selfattn: 'texts.csv' is taken for a text; --file reads the file"
+    ]
+
+
 def test_predict_a_file(run, data, capsys):
     path = data / "dev.jsonl"
     assert main(["predict", str(run), f"--file={path}", "--text=review"]) == 0
