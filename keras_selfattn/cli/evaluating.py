@@ -19,7 +19,10 @@ def add_commands(commands):
     parser.add_argument("data", help="labeled texts, - for standard input")
     corpora.add_columns(parser)
     parser.add_argument(
-        "--json", metavar="FILE", help="also write the figures to this file"
+        "--json",
+        metavar="FILE",
+        help="also write the figures to this file, or - to print them, and no "
+        "tables",
     )
     parser.add_argument(
         "--predictions",
@@ -39,15 +42,25 @@ def evaluate(options):
     models.check_folder(options.model)
     if options.predictions:
         tables.check_table(options.predictions)
-    if options.json:
+    prints_json = options.json == tables.STANDARD_OUTPUT
+    if prints_json and options.faithfulness:
+        raise ValueError(
+            "--json - prints no tables, which --faithfulness does: give --json "
+            "a file"
+        )
+    if options.json and not prints_json:
         tables.check_folder_of(options.json)
     corpus = corpora.open_corpus(options.data, options, options.split)
     model = models.load(options)
     corpus.expect(model.labels)
     result = _evaluate(model, corpus, options.predictions)
-    if options.json:
-        write_text(options.json, json.dumps(figures(result), indent=2) + "\n")
-    _print_evaluation(result)
+    as_json = json.dumps(figures(result), indent=2)
+    if prints_json:
+        print(as_json)
+    else:
+        if options.json:
+            write_text(options.json, f"{as_json}\n")
+        _print_evaluation(result)
     corpora.report_left_out(corpus)
     if options.faithfulness:
         from rich.progress import track

@@ -53,6 +53,11 @@ def check_folder(folder, or_saved_model=False):
             f"There is no folder of a model at {folder}, nor a trained model "
             f"of that name. Trained models: {', '.join(list_shipped())}"
         )
+    if find_saved_model(folder):
+        raise ValueError(
+            f"The folder {folder} holds an export, which is to be served. "
+            "Expected the run or model that it was made of"
+        )
     raise ValueError(f"There is no model in the folder {folder}")
 
 

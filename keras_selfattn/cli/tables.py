@@ -11,6 +11,7 @@ from keras_selfattn.data.parquet import write_parquet
 from keras_selfattn.files import replaced_file
 from keras_selfattn.locks import path_held
 
+STANDARD_OUTPUT = "-"
 JSON_LINES = ".jsonl"
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _PARQUET = ".parquet"
@@ -40,6 +41,11 @@ def check_table(path):
 
 def check_folder_of(path):
     """`ValueError` where a file's folder is not there to be written to."""
+    if str(path) == STANDARD_OUTPUT:
+        raise ValueError(
+            "Expected the path of a file to write. "
+            f"Received: {path}, which is standard output elsewhere"
+        )
     path = pathlib.Path(path)
     if path.is_dir() or not path.parent.is_dir():
         raise ValueError(

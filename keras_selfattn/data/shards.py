@@ -71,8 +71,12 @@ class ShardedDataset:
 
     def token_stretches(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """As of an `EncodedDataset`."""
-        for shard in self._shards:
-            yield from self._load(shard).token_stretches()
+        for part in self.parts():
+            yield from part.token_stretches()
+
+    def parts(self) -> Iterator[EncodedDataset]:
+        """The rows of each shard."""
+        return map(self._load, self._shards)
 
     @property
     def is_pair(self) -> bool:

@@ -19,6 +19,7 @@ from keras_selfattn import sides
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.data.corpora import expect
 from keras_selfattn.data.induced_vectors import induce_word_vectors
+from keras_selfattn.data.repeated_rows import warn_of_repeated_rows
 from keras_selfattn.data.shards import ShardedDataset
 from keras_selfattn.models import get_preset
 from keras_selfattn.models.loading import CLASSES
@@ -297,6 +298,8 @@ def check_data(
 ) -> None:
     """`ValueError` where a preset's model can't learn from the texts.
 
+    A warning where dev texts are training texts too.
+
     Args:
         preset: The name of a preset.
         train_data: The `EncodedDataset` to train on.
@@ -315,6 +318,7 @@ def check_data(
                 f"The model {preset!r} takes {kinds[takes_pairs]}. "
                 f"Received {kinds[not takes_pairs]}"
             )
+    warn_of_repeated_rows(train_data, dev_data)
 
 
 def texts_checksum(

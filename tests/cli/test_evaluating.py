@@ -76,6 +76,18 @@ def test_files_that_cannot_be_written(run, data, tmp_path, capsys):
         fails(capsys, [*arguments, option], option.partition("=")[2])
 
 
+def test_figures_on_standard_output(run, data, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ask(run, data, "--json=figures.json")
+    capsys.readouterr()
+    ask(run, data, "--json", "-")
+    shown = capsys.readouterr().out
+    assert shown == (tmp_path / "figures.json").read_text()
+    arguments = ["evaluate", run, data / "dev.jsonl", "--json", "-"]
+    fails(capsys, [*arguments, "--faithfulness"], "--json - prints no tables")
+    assert [path.name for path in tmp_path.iterdir()] == ["figures.json"]
+
+
 def test_an_unseen_label(run, tmp_path, capsys):
     path = tmp_path / "dev.jsonl"
     path.write_text('{"text": "good", "label": "great"}\n')

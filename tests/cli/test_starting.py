@@ -28,6 +28,8 @@ def place(tmp_path):
     (tmp_path / "keras-selfattn").write_text(SCRIPT)
     (tmp_path / "texts.jsonl").write_text(PAIRS)
     (tmp_path / "folder").mkdir()
+    (tmp_path / "served" / "1").mkdir(parents=True)
+    (tmp_path / "served" / "1" / "saved_model.pb").touch()
     (tmp_path / "run" / "model").mkdir(parents=True)
     (tmp_path / "run" / "model" / "config.json").touch()
     return tmp_path
@@ -63,6 +65,9 @@ def test_answers_without_keras(place, program, arguments):
     [
         ("evaluate none none", "There is no folder of a model at none"),
         ("predict folder text", "There is no model in the folder folder"),
+        ("predict served text", "The folder served holds an export"),
+        ("evaluate served/1 texts.jsonl", "folder served/1 holds an export"),
+        ("explain run text --html -", "path of a file to write. Received: -"),
         ("predict run", "Expected texts, or --file with a file of texts"),
         ("explain run --file none.jsonl", "No such file or directory"),
         ("export run new --check texts.jsonl", "Expected both"),
