@@ -323,5 +323,10 @@ def answer(model):
     )
 
 
+def accuracy(model, rows):
+    """That of labeled texts."""
+    return evaluation.evaluate(model, rows).accuracy
+
+
 def write(model, folder):
     model.save_to_preset(folder / "model")

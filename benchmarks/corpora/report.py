@@ -71,6 +71,11 @@ def print_tables(outcomes, systems, corpora):
         "dev accuracy %",
         lambda rows: mean_and_spread(values_of(rows, "accuracy")),
     )
+    shown = [
+        found[system].get(name, []) for system in systems for name in corpora
+    ]
+    if any(map(_of_new_texts, shown)):
+        table("without dev texts that are training texts", _of_new_texts)
     for what, name in (
         ("training, processor s", "processor_seconds"),
         ("training, s", "seconds"),
@@ -79,6 +84,12 @@ def print_tables(outcomes, systems, corpora):
     ):
         table(what, lambda rows, n=name: f"{np.median(values_of(rows, n)):.3g}")
     table("chosen", lambda rows: _words(rows[0].get("chosen", {})))
+
+
+def _of_new_texts(rows):
+    if not rows or not all("new_accuracy" in row for row in rows):
+        return ""
+    return mean_and_spread(values_of(rows, "new_accuracy"))
 
 
 def _words(values):

@@ -70,7 +70,9 @@ def run(system, corpus, rows, seed, settings, chosen=None):
             chosen before.
 
     Returns:
-        A dictionary of what was measured.
+        A dictionary of what was measured; with `new_accuracy`, of the
+        `new_rows` that are not among the training texts, where some dev rows
+        are.
     """
     train, dev = texts.read(corpus)
     train = train[:rows]
@@ -85,6 +87,11 @@ def run(system, corpus, rows, seed, settings, chosen=None):
             )
             opponent.write(model, folder)
             answer = functools.partial(_answer, opponent, model)
+
+            def accuracy(rows):
+                asked, labels = _columns(rows, names)
+                answers = model.predict(opponent.read(asked))
+                return float((answers == labels).mean())
         else:
             do = ours.train
             if system == TUNED and chosen is None:
@@ -94,7 +101,13 @@ def run(system, corpus, rows, seed, settings, chosen=None):
             model, outcome = do(settings, train, dev, seed)
             ours.write(model, folder)
             answer = ours.answer(model)
+            accuracy = functools.partial(ours.accuracy, model)
         size = sum(f.stat().st_size for f in folder.rglob("*") if f.is_file())
+    known = {text for text, _ in train}
+    new = [row for row in dev if row[0] not in known]
+    if len(new) < len(dev):
+        outcome["new_rows"] = len(new)
+        outcome["new_accuracy"] = accuracy(new)
     return {
         **outcome,
         "train_rows": len(train),

@@ -144,6 +144,27 @@ def test_what_ends_in_no_number_is_left_out(call, runs, monkeypatch, capsys):
     assert [outcome["corpus"] for outcome in Log(log).outcomes] == ["cr"]
 
 
+def test_dev_texts_that_are_training_texts_are_told_apart(
+    call, monkeypatch, capsys
+):
+    rows = [(review.text, review.label) for review in generate_reviews(60, 0)]
+    train, dev = rows[:40], rows[40:]
+    # Known by heart, with labels that nobody could guess.
+    known = [(text, "1") for text in ("xa xb", "xc xd", "xe xf")]
+    read = {"trec": (train + known, dev + known), "cr": (train, dev)}
+    monkeypatch.setattr(texts, "read", read.get)
+    only = ["--only", "trec", "cr", "svm"]
+    log = Log(call(*only))
+    trec = log.find(corpus="trec")
+    assert (trec["dev_rows"], trec["new_rows"]) == (23, 20)
+    right = round(20 * trec["new_accuracy"])
+    assert trec["accuracy"] == pytest.approx((right + 3) / 23)
+    assert "new_accuracy" not in log.find(corpus="cr")
+    said = capsys.readouterr().out
+    assert "| without dev texts that are training texts | TREC | CR |" in said
+    assert f"| {trec['new_accuracy']:.1%}".rstrip("%") + " |  |" in said
+
+
 def test_a_line_that_was_cut_is_run_again(tmp_path):
     path = tmp_path / "runs" / "log.jsonl"
     log = Log(path)
