@@ -10,6 +10,7 @@ import keras
 import numpy as np
 
 from keras_selfattn.backends import compiled
+from keras_selfattn.data.labeled_rows import check_row
 from keras_selfattn.labels import Finder
 from keras_selfattn.labels import unknown
 from keras_selfattn.streams import chunks
@@ -174,13 +175,13 @@ def with_label_ids(
         Pairs of a record and an integer.
 
     Raises:
-        ValueError: if a label is none of the model's, or if `records` is
-            one string.
+        ValueError: if a label is none of the model's, or a record no such
+            tuple, or if `records` is one string.
     """
     records = several(records)
     find = Finder(labels)
     for row, record in enumerate(records, start=1):
-        label = record[1]
+        _, label, *_ = check_row(record, row, most=None)
         found = find(label)
         if found is None:
             raise unknown(label, labels, f"text {row}")

@@ -19,6 +19,7 @@ from keras_selfattn.data.cutting import WHOLE
 from keras_selfattn.data.cutting import cut_batches
 from keras_selfattn.data.encoding import SIZES
 from keras_selfattn.data.encoding import encode
+from keras_selfattn.data.labeled_rows import labeled_rows
 from keras_selfattn.data.plan import BOUNDARIES
 from keras_selfattn.data.plan import BatchPlan as BatchPlan
 from keras_selfattn.data.plan import offsets_of
@@ -112,7 +113,7 @@ class EncodedDataset:
             ValueError: if there are no records, a label is not in `labels`,
                 or single texts and pairs are mixed.
         """
-        records = iter(records)
+        records = labeled_rows(records)
         first = next(records, None)
         if first is None:
             raise ValueError(

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from keras_selfattn.data.corpora import expect
+from keras_selfattn.data.labeled_rows import labeled_rows
+from keras_selfattn.labels import in_order
 
 
 def fingerprint(records: Iterable) -> dict[str, Any]:
@@ -38,7 +40,7 @@ def fingerprint(records: Iterable) -> dict[str, Any]:
         raise ValueError("Expected labeled texts. Received: none")
     return {
         "rows": classes.total(),
-        "classes": dict(sorted(classes.items())),
+        "classes": {label: classes[label] for label in in_order(classes)},
         "sha256": texts.sha256,
     }
 
@@ -60,7 +62,7 @@ class Fingerprinted(Iterable):
 
     def __iter__(self) -> Iterator:
         digest = hashlib.sha256()
-        for text, label in self._texts:
+        for text, label in labeled_rows(self._texts):
             row = json.dumps([text, label], default=str)
             digest.update(row.encode() + b"\n")
             yield text, label

@@ -5,6 +5,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from keras_selfattn.data.labeled_rows import labeled_rows
+
 
 def split(corpus: Iterable, fraction: float, seed: int) -> "tuple[Part, Part]":
     """Part a corpus in two, each with the same share of every label.
@@ -33,7 +35,10 @@ def split(corpus: Iterable, fraction: float, seed: int) -> "tuple[Part, Part]":
     check_fraction(fraction)
     numbers = {}
     labels = np.array(
-        [numbers.setdefault(label, len(numbers)) for _, label in corpus],
+        [
+            numbers.setdefault(label, len(numbers))
+            for _, label in labeled_rows(corpus)
+        ],
         "int64",
     )
     counts = np.bincount(labels)

@@ -22,6 +22,7 @@ from keras_selfattn.checksums import write_checksums
 from keras_selfattn.controls import one_line
 from keras_selfattn.data.fingerprint import fingerprint
 from keras_selfattn.data.joined_vectors import vector_files
+from keras_selfattn.data.labeled_rows import check_rows
 from keras_selfattn.files import read_json
 from keras_selfattn.files import write_text
 from keras_selfattn.locks import folder_held
@@ -124,6 +125,8 @@ def reproduce(
     splits = {
         split: texts for split, texts in given.items() if texts is not None
     }
+    for split, texts in splits.items():
+        check_rows(texts, f"{split}_texts")
     settings = {
         "paper": paper,
         "name": name,

@@ -207,12 +207,12 @@ def _names(sides):
 
 def _named(data, names):
     """What a table, or a row of one, has by these names, or `None`."""
-    if not set(names) <= set(_column_names(data)):
+    if not set(names) <= set(column_names(data)):
         return None
     return {name: data[name] for name in names}
 
 
-def _column_names(data):
+def column_names(data):
     """Those of a table, or of a row of one; of anything else none."""
     if isinstance(data, collections.abc.Mapping):
         return list(data)
@@ -266,7 +266,7 @@ def _rows(data, sides):
     names, is_pair = _names(sides), len(sides) == 2
     if not isinstance(data, collections.abc.Mapping):
         # A table may have more than the texts.
-        there = _column_names(data)
+        there = column_names(data)
         if len(there) == len(names) == 1:
             data = {names[0]: data[there[0]]}
         data = _named(data, names) or data

@@ -19,6 +19,8 @@ from keras_selfattn import sides
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.data.corpora import expect
 from keras_selfattn.data.induced_vectors import induce_word_vectors
+from keras_selfattn.data.labeled_rows import check_rows
+from keras_selfattn.data.labeled_rows import labeled_rows
 from keras_selfattn.data.repeated_rows import warn_of_repeated_rows
 from keras_selfattn.data.shards import ShardedDataset
 from keras_selfattn.models import get_preset
@@ -112,6 +114,8 @@ def prepare(
         ValueError: if the preset's model can't learn from the texts, or can't
             take the word vectors.
     """
+    check_rows(train_texts, "train_texts")
+    check_rows(dev_texts, "dev_texts")
     training = {**DEFAULTS, **training}
     model = {**get_preset(preset).model, **overrides}
     if start is None:
@@ -252,7 +256,8 @@ def preprocessor_of(
 
 
 def _count_words(texts, lowercase):
-    strings = (part for text, _ in texts for part in sides.sentences(text))
+    rows = labeled_rows(texts)
+    strings = (part for text, _ in rows for part in sides.sentences(text))
     return count_words(strings, lowercase)
 
 

@@ -16,6 +16,7 @@ from keras_selfattn import models
 from keras_selfattn.checksums import check_checksums
 from keras_selfattn.checksums import write_checksums
 from keras_selfattn.data.joined_vectors import vector_files
+from keras_selfattn.data.labeled_rows import check_rows
 from keras_selfattn.files import remove_folder
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.locks import folder_held
@@ -138,6 +139,9 @@ def train(
         FloatingPointError: if a loss is not finite. The best model of the
             epochs before stays in the folder.
     """
+    if not isinstance(train_texts, PreparedFolder):
+        check_rows(train_texts, "train_texts")
+        check_rows(dev_texts, "dev_texts")
     origin = None
     if start is not None:
         origin = Start(start, preset, vectors, freeze, verify)

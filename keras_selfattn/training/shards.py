@@ -25,6 +25,8 @@ from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.checksums import write_checksums
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.data.corpora import expect
+from keras_selfattn.data.labeled_rows import check_rows
+from keras_selfattn.data.labeled_rows import labeled_rows
 from keras_selfattn.data.remembered_ids import RememberedIds
 from keras_selfattn.data.shards import load_shard
 from keras_selfattn.files import read_json
@@ -119,6 +121,9 @@ def prepare_shards(
     train_texts = list(train_texts)
     if not train_texts:
         raise ValueError("`train_texts` must hold a file. Received: none")
+    for texts in train_texts:
+        check_rows(texts, "train_texts")
+    check_rows(dev_texts, "dev_texts")
     settings = {
         "preset": preset,
         "texts": text_settings(training, model, vectors),
@@ -207,7 +212,7 @@ def _count(folder, lowercase, number, texts):
     labels = {}
 
     def strings():
-        for text, label in texts:
+        for text, label in labeled_rows(texts):
             labels[plain_label(label)] = None
             yield from sides.sentences(text)
 

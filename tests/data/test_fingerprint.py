@@ -11,6 +11,11 @@ def test_rows_and_classes():
     assert list(found["classes"].items()) == [("1", 1), ("5", 2)]
 
 
+def test_labels_of_several_kinds():
+    found = fingerprint([("a", "x"), ("b", 10), ("c", 9), ("d", 10)])
+    assert found["classes"] == {"x": 1, 9: 1, 10: 2}
+
+
 @pytest.mark.parametrize(
     "others",
     [
