@@ -1,6 +1,7 @@
 """Dev texts that a model has been trained on."""
 
 import warnings
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -48,8 +49,10 @@ def repeated_rows(
     """
     asked = _hashes(dev_data)
     repeated = np.zeros(len(asked), bool)
-    is_sharded = isinstance(train_data, ShardedDataset)
-    for part in train_data.parts() if is_sharded else [train_data]:
+    parts: Iterable = [train_data]
+    if isinstance(train_data, ShardedDataset):
+        parts = train_data.parts()
+    for part in parts:
         repeated |= np.isin(asked, _hashes(part))
     return repeated
 
