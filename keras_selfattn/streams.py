@@ -1,12 +1,14 @@
 """Long streams of rows, worked on a piece at a time."""
 
 import collections
+import collections.abc
 import concurrent.futures
 import os
 import sys
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
+from typing import Any
 
 # More would wait for the one thread that reads.
 _MOST_THREADS = 4
@@ -23,6 +25,21 @@ def several(texts: Iterable) -> Iterable:
             f"Received: one string: {texts[:40]!r}"
         )
     return texts
+
+
+def column_names(data: Any) -> list:
+    """Those of a table, or of a row of one; of anything else none.
+
+    Example:
+
+    >>> column_names({"text": "A dog.", "label": "yes"}), column_names("text")
+    (['text', 'label'], [])
+    """
+    if isinstance(data, collections.abc.Mapping):
+        return list(data)
+    # As Arrow and Hugging Face call them, and as pandas and polars do.
+    columns = getattr(data, "column_names", getattr(data, "columns", None))
+    return [] if columns is None else list(columns)
 
 
 def chunks(rows: Iterable, size: int) -> Iterator[list]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import Any
 
-from keras_selfattn.text.columns import column_names
+from keras_selfattn.streams import column_names
 
 _EXPECTED = (
     "of a text and its label each, such as list(zip(texts, labels)), or what "

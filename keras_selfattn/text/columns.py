@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from keras_selfattn import sides as text_sides
+from keras_selfattn.streams import column_names
 from keras_selfattn.streams import several
 
 # Of a dataset of single rows, read at once.
@@ -210,15 +211,6 @@ def _named(data, names):
     if not set(names) <= set(column_names(data)):
         return None
     return {name: data[name] for name in names}
-
-
-def column_names(data):
-    """Those of a table, or of a row of one; of anything else none."""
-    if isinstance(data, collections.abc.Mapping):
-        return list(data)
-    # As Arrow and Hugging Face call them, and as pandas and polars do.
-    columns = getattr(data, "column_names", getattr(data, "columns", None))
-    return [] if columns is None else list(columns)
 
 
 def _is_of_strings(dtype):
