@@ -6,8 +6,11 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from keras_selfattn.streams import column_names
 
+_ROWS = (tuple, list, np.ndarray)
 _EXPECTED = (
     "of a text and its label each, such as list(zip(texts, labels)), or what "
     "keras_selfattn.data.{} reads"
@@ -18,8 +21,8 @@ def labeled_rows(rows: Iterable) -> Iterator[tuple[Any, Any]]:
     """Rows that are a text and its label, no more and no less.
 
     Args:
-        rows: Iterable of tuples or lists; each text a string, or a tuple or
-            list of the two of a pair.
+        rows: Iterable of tuples, lists or arrays; each text a string, or one
+            of these of the two of a pair.
 
     Yields:
         The rows as they are.
@@ -48,7 +51,7 @@ def check_row(row: Any, number: int, most: int | None = 2) -> Any:
         number: Integer, which row it is.
         most: Integer, how many values a row may have, or `None`.
     """
-    is_row = isinstance(row, (tuple, list)) and len(row) >= 2
+    is_row = isinstance(row, _ROWS) and len(row) >= 2
     if not is_row or (most is not None and len(row) > most):
         raise ValueError(
             f"Row {number} must be a text and its label. Received: {row!r:.200}"
@@ -91,7 +94,7 @@ def check_rows(rows: Any, name: str) -> None:
 
 def _is_text(text):
     return isinstance(text, str) or (
-        isinstance(text, (tuple, list))
+        isinstance(text, _ROWS)
         and len(text) == 2
         and all(isinstance(part, str) for part in text)
     )

@@ -2,6 +2,7 @@
 
 import pathlib
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
@@ -25,6 +26,12 @@ ROWS = [("good", "1"), (("a", "b"), 2), (["a", "b"], "x")]
 
 def test_rows_stay_as_they_are():
     assert list(labeled_rows(iter(ROWS))) == ROWS
+    for rows in (
+        np.array([["good", "1"], ["bad", "0"]]),
+        np.array([["good", 1], ["bad", 0]], object),
+        list(zip(np.array([["a", "b"], ["c", "d"]]), [1, 0], strict=True)),
+    ):
+        assert str(list(labeled_rows(rows))) == str(list(rows))
     known = ("good", "1", (0,), 5)
     assert check_row(known, 1, most=None) is known
 
@@ -109,7 +116,8 @@ def train(folder, train_texts, dev_texts=ROWS):
 
 
 def search(folder, train_texts):
-    pytest.importorskip("keras_tuner")
+    for package in ("keras_tuner", "matplotlib", "sklearn"):
+        pytest.importorskip(package)
     tuning.search(
         "lin2017_yelp",
         *(train_texts, ROWS, folder / "run"),
