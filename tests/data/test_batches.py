@@ -333,7 +333,7 @@ def test_rejects_bad_input():
         encode("1", ("1", "2"))
     with pytest.raises(ValueError, match="Text 2 must be a pair.*'12'"):
         encode(("1", "2"), "12")
-    with pytest.raises(ValueError, match="Text 1 must be a pair.*'2', '3'"):
+    with pytest.raises(ValueError, match="text of row 1 must be.*'2', '3'"):
         encode(("1", "2", "3"))
     dataset = encode("1")
     with pytest.raises(ValueError, match="of 1 or more. .*batch_size=0"):
