@@ -84,12 +84,11 @@ class Finder:
             label = plain_label(label)
         except ValueError:
             return None
-        alike = [label, str(label)]
+        place = self._places.get(label, self._places.get(str(label)))
         # Pandas makes floats of integers beside which one is missing.
-        if isinstance(label, float) and label.is_integer():
-            alike.append(str(int(label)))
-        found = (self._places.get(each) for each in alike)
-        return next((place for place in found if place is not None), None)
+        if place is None and isinstance(label, float) and label.is_integer():
+            place = self._places.get(str(int(label)))
+        return place
 
 
 def of_classes(labels: Iterable, num_classes: int) -> list:

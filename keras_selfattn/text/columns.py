@@ -190,9 +190,10 @@ def _parts(row, sides):
     if isinstance(row, collections.abc.Mapping):
         return tuple((_named(row, _names(sides)) or {}).values())
     is_pair = len(sides) == 2 and hasattr(row, "__iter__")
-    # A set has no first.
-    none = (bytes, collections.abc.Set)
-    return tuple(row) if is_pair and not isinstance(row, none) else ()
+    # A set has no first text.
+    if is_pair and not isinstance(row, (bytes, collections.abc.Set)):
+        return tuple(row)
+    return ()
 
 
 def _unlike(row, expected, text):
@@ -279,7 +280,7 @@ def _rows(data, sides):
     ):
         return _zipped(data)
     rows = listed(data)
-    is_column = len(getattr(data, "shape", ())) == 2 and data.shape[1] == 1
+    is_column = getattr(data, "ndim", 1) == 2 and data.shape[1] == 1
     return rows if is_pair or not is_column else [row[0] for row in rows]
 
 

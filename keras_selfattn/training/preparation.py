@@ -21,7 +21,6 @@ from keras_selfattn.data.corpora import expect
 from keras_selfattn.data.induced_vectors import induce_word_vectors
 from keras_selfattn.data.labeled_rows import check_rows
 from keras_selfattn.data.labeled_rows import labeled_rows
-from keras_selfattn.data.repeated_rows import warn_of_repeated_rows
 from keras_selfattn.data.shards import ShardedDataset
 from keras_selfattn.models import get_preset
 from keras_selfattn.models.loading import CLASSES
@@ -303,8 +302,6 @@ def check_data(
 ) -> None:
     """`ValueError` where a preset's model can't learn from the texts.
 
-    A warning where dev texts are training texts too.
-
     Args:
         preset: The name of a preset.
         train_data: The `EncodedDataset` to train on.
@@ -323,7 +320,6 @@ def check_data(
                 f"The model {preset!r} takes {kinds[takes_pairs]}. "
                 f"Received {kinds[not takes_pairs]}"
             )
-    warn_of_repeated_rows(train_data, dev_data)
 
 
 def texts_checksum(

@@ -17,6 +17,7 @@ from keras_selfattn.checksums import check_checksums
 from keras_selfattn.checksums import write_checksums
 from keras_selfattn.data.joined_vectors import vector_files
 from keras_selfattn.data.labeled_rows import check_rows
+from keras_selfattn.data.repeated_rows import warn_of_repeated_rows
 from keras_selfattn.files import remove_folder
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.locks import folder_held
@@ -264,6 +265,7 @@ def _train(run, asked, workers=None):
         texts.hand_to(model, run.settings)
         if writes:
             _warn_of_size(model, texts.train_data)
+            warn_of_repeated_rows(texts.train_data, texts.dev_data)
         run.start()
         fit(
             model,

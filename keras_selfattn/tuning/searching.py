@@ -19,6 +19,7 @@ from keras_selfattn import validation
 from keras_selfattn import zoo
 from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.data.joined_vectors import vector_files
+from keras_selfattn.data.repeated_rows import warn_of_repeated_rows
 from keras_selfattn.files import disk_named
 from keras_selfattn.first_use import import_extra
 from keras_selfattn.locks import folder_held
@@ -272,6 +273,7 @@ def _prepare(settings, train_texts, dev_texts):
         {**recipe.model, **arguments},
         vectors=settings["vectors"],
     )
+    warn_of_repeated_rows(texts.train_data, texts.dev_data)
     hypermodel = make(vectors=texts.vectors, **{**arguments, **texts.arguments})
     try:
         # So that wrong values fail here, and not in each trial.

@@ -3,10 +3,13 @@ import warnings
 import numpy as np
 import pytest
 
+from keras_selfattn import training
+from keras_selfattn import tuning
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.data.repeated_rows import repeated_rows
 from keras_selfattn.data.repeated_rows import warn_of_repeated_rows
 from keras_selfattn.text import TextPreprocessor
+from tests.training import small
 
 WORDS = ["a", "b", "c"]
 TRAIN = ["a b c", "a", "b a", "", "c c c c c"]
@@ -62,3 +65,34 @@ def test_what_is_said():
         warn_of_repeated_rows(train, dev)
     with warnings.catch_warnings(action="error"):
         warn_of_repeated_rows(train, encoded(["a"] + ["b"] * 100))
+
+
+said = pytest.mark.filterwarnings("error:.* are training texts:UserWarning")
+SAID = "12 of 12 dev texts .* are training texts too"
+
+
+@said
+def test_a_training_says_it(tmp_path):
+    rows = small.reviews(12, 1)
+    with pytest.raises(UserWarning, match=SAID):
+        training.train(
+            "lin2017_yelp",
+            *(rows, rows, tmp_path / "run"),
+            model_overrides=small.SMALL,
+            verbose=0,
+        )
+
+
+@said
+def test_a_search_says_it(tmp_path):
+    for package in ("keras_tuner", "matplotlib", "sklearn"):
+        pytest.importorskip(package)
+    rows = small.reviews(12, 1)
+    with pytest.raises(UserWarning, match=SAID):
+        tuning.search(
+            "lin2017_yelp",
+            *(rows, rows, tmp_path / "run"),
+            trials=1,
+            arguments={**small.SMALL, "units": [4, 6]},
+            papers_space=False,
+        )
