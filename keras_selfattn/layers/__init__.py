@@ -6,6 +6,7 @@ from keras_selfattn.layers.decomposable_attention import (
     DecomposableAttention as DecomposableAttention,
 )
 from keras_selfattn.layers.dropout import Dropout as Dropout
+from keras_selfattn.layers.exact_match import ExactMatch as ExactMatch
 from keras_selfattn.layers.gated_encoder import GatedEncoder as GatedEncoder
 from keras_selfattn.layers.generalized_pooling import (
     GeneralizedPooling as GeneralizedPooling,

@@ -13,20 +13,27 @@ def pair(values, names, layer):
     return tuple(values)
 
 
-def pair_of_shapes(input_shape, axes, names, layer):
+def pair_of_shapes(input_shape, axes, names, layer, same=(0, -1)):
     """Two shapes that agree in the batch and in the features.
+
+    Args:
+        input_shape: What should be a pair of shapes.
+        axes: Names of the axes of each.
+        names: Names of the two inputs.
+        layer: The layer that takes them.
+        same: The axes in which they agree.
 
     Returns:
         The two shapes.
 
     Raises:
         ValueError: if there are not two shapes, if one has not the axes
-            expected, or if their batch or feature axes differ.
+            expected, or if they differ where they should agree.
     """
     shapes = pair(input_shape, names, layer)
     for shape in shapes:
         rank(shape, axes, layer)
-    for axis in (0, -1):
+    for axis in same:
         sizes = {shape[axis] for shape in shapes} - {None}
         if len(sizes) > 1:
             raise ValueError(

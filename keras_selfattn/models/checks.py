@@ -20,6 +20,7 @@ _SWITCHES = (
     "trainable_embeddings",
     "character_cnn",
     "hidden_shortcut",
+    "exact_match",
     "intra_sentence",
 )
 

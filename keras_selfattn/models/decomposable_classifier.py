@@ -22,7 +22,9 @@ class DecomposableClassifier(Classifier):
     0 is padding; each sentence starts with a NULL token. The output is
     float32, of shape `(batch, num_classes)`.
 
-    1. Each word becomes a vector and is projected, without a bias.
+    1. Each word becomes a vector, with `exact_match` one that also says
+        whether the word stands in the other sentence, and is projected,
+        without a bias.
     2. With `intra_sentence`, each word is joined to what it looks at in its
         own sentence.
     3. Attend, compare and aggregate give `[v_1; v_2]`.
@@ -40,6 +42,11 @@ class DecomposableClassifier(Classifier):
             to `False`.
         character_vocabulary_size: Integer, the number of character ids, or
             `None` for a model without characters. Defaults to `None`.
+        exact_match: Boolean, whether a word's vector has a last number that
+            is 1 where the word stands in the other sentence too, as
+            `keras_selfattn.layers.ExactMatch` gives it. It spares learning
+            from the pairs which words are the same, and pays with few of
+            them. Defaults to `False`.
         projection_dim: Integer, the width of a projected word. Defaults to
             `200`.
         attend_units: Sequence of integers, the widths of `F`, and of the
@@ -71,6 +78,7 @@ class DecomposableClassifier(Classifier):
 
     References:
         - [Parikh et al., 2016](https://arxiv.org/abs/1606.01933)
+        - [Chen et al., 2017](https://arxiv.org/abs/1704.00051), exact match
 
     Example:
 
@@ -99,6 +107,7 @@ class DecomposableClassifier(Classifier):
         embeddings_initializer: Any = "uniform",
         trainable_embeddings: bool = False,
         character_vocabulary_size: int | None = None,
+        exact_match: bool = False,
         projection_dim: int | None = 200,
         attend_units: Sequence[int] = (200, 200),
         compare_units: Sequence[int] = (200, 200),
@@ -147,18 +156,22 @@ class DecomposableClassifier(Classifier):
         )
 
         # === Functional model ===
-        inputs, sides, masks, within = {}, [], [], []
+        inputs, vectors, masks = {}, [], []
         for side in self.sides:
             inputs.update(words.inputs(side))
-            mask = words.mask(inputs, side)
-            sentence = projection(words(inputs, side))
+            vectors.append(words(inputs, side))
+            masks.append(words.mask(inputs, side))
+        if exact_match:
+            vectors = _with_exact_match(inputs, self.sides, vectors)
+        sides, within = [], []
+        for each, mask in zip(vectors, masks, strict=True):
+            sentence = projection(each)
             if intra_sentence:
                 sentence, scores = intra(
                     sentence, mask=mask, return_attention_scores=True
                 )
                 within.append(scores)
             sides.append(sentence)
-            masks.append(mask)
         compared, scores = attention(
             tuple(sides), mask=tuple(masks), return_attention_scores=True
         )
@@ -205,3 +218,13 @@ class DecomposableClassifier(Classifier):
         if self._views["intra_sentence_scores"]:
             names.append("intra_sentence_scores")
         return self._views_model(*names)
+
+
+def _with_exact_match(inputs, sides, vectors):
+    """Word vectors with a last number: whether the other sentence has it."""
+    ids = tuple(inputs[f"{side}token_ids"] for side in sides)
+    matches = layers.ExactMatch(name="exact_match")(ids)
+    return [
+        keras.layers.Concatenate(name=f"{side}matched_words")(list(each))
+        for side, *each in zip(sides, vectors, matches, strict=True)
+    ]

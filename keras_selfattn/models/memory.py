@@ -65,7 +65,7 @@ def count_weights(model_class, values):
 
 def _decomposable(values, words):
     width = values["projection_dim"]
-    count = words * width
+    count = (words + bool(values["exact_match"])) * width
     if values["intra_sentence"]:
         count += _network(width, values["attend_units"])
         count += 2 * values["max_distance"] + 2

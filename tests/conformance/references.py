@@ -369,6 +369,16 @@ def ngram_logits(config, weights, inputs, masks):
     return Result([logits])
 
 
+def exact_match(config, weights, inputs, masks):
+    matches = []
+    for words, others in (inputs, inputs[::-1]):
+        found = np.zeros((*words.shape, 1))
+        for b, i in np.argwhere(words > 1):
+            found[b, i] = words[b, i] in others[b].tolist()
+        matches.append(found)
+    return Result(matches)
+
+
 def both_sides(config, weights, inputs, masks):
     left, right = (
         structured_self_attention(config, weights, [side], [mask])

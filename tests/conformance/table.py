@@ -455,6 +455,21 @@ ROWS = [
         wrong_shapes=((((3, 5), (3, 5)), r"character ids.*\(3, 5\)"),),
     ),
     Row(
+        layers.ExactMatch,
+        {},
+        ((2, 5), (2, 7)),
+        references.exact_match,
+        {},
+        steps=({1: 0}, {1: 1}),
+        ids=4,
+        takes_mask=False,
+        wrong_shapes=(
+            (((3, 5),), r"pair.*premise, hypothesis.*\(3, 5\)"),
+            (((3, 5), (3, 7, 4)), r"rank 2.*\(3, 7, 4\)"),
+            (((3, 5), (2, 7)), r"batch.*\(3, 5\).*\(2, 7\)"),
+        ),
+    ),
+    Row(
         layers.SummedLogits,
         {"ambiguity_regularizer": Ambiguity(0.7)},
         ((3, 4), (3, 4)),

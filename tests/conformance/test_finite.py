@@ -33,9 +33,14 @@ def test_half_precision_is_near_float32(row, policy):
     outputs = run(layer, inputs, masks, scores=True)
     weights = [ops.convert_to_numpy(w) for w in layer.trainable_weights]
     expected = row.solve(weights, inputs, masks)
-    for output, reference in zip(
-        outputs, expected.outputs + expected.scores, strict=True
+    dtypes = [layer.compute_dtype] * len(expected.outputs)
+    dtypes += ["float32"] * len(expected.scores)
+    for output, reference, dtype in zip(
+        outputs, expected.outputs + expected.scores, dtypes, strict=True
     ):
+        # A wrapper gives what the layer in it does, scores among outputs.
+        if row.wraps is None:
+            assert keras.backend.standardize_dtype(output.dtype) == dtype
         np.testing.assert_allclose(
             ops.convert_to_numpy(ops.cast(output, "float32")),
             reference,

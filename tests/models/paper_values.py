@@ -172,6 +172,7 @@ PARIKH = {
     "attend_units": [200, 200],
     "compare_units": [200, 200],
     "aggregate_units": [200, 200],
+    "exact_match": False,
     "intra_sentence": False,
     "dropout": 0.2,
     "initializer_stddev": None,  # ours: from their 0.01 nothing is learned

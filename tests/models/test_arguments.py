@@ -230,6 +230,7 @@ def test_numbers_out_of_range(class_name, name, model, value):
         ("SentenceClassifier", "hidden_shortcut", 3),
         ("DecomposableClassifier", "projection_dim", 0),
         ("DecomposableClassifier", "attend_units", [0]),
+        ("DecomposableClassifier", "exact_match", "yes"),
         ("DecomposableClassifier", "intra_sentence", "yes"),
         ("SentenceClassifier", "dtype", "int8"),
         ("SentenceClassifier", "dtype", "float31"),

@@ -37,9 +37,10 @@ MODELS = {
     "heuristic, mean": ("chen2018_snli_mean", {"units": [4]}),
     "heuristic, last": ("chen2018_multinli_last", {"units": [4]}),
     "decomposable": ("parikh2016_snli", {}),
+    "decomposable, exact match": ("parikh2016_snli", {"exact_match": True}),
     "decomposable, characters": (
         "parikh2016_snli",
-        {"character_vocabulary_size": 7},
+        {"character_vocabulary_size": 7, "exact_match": True},
     ),
     "intra-sentence": ("parikh2016_snli_intra", {"max_distance": 1}),
 }

@@ -6,6 +6,8 @@ import numpy as np
 from keras_selfattn import layers
 from keras_selfattn.serving import word_tables
 from keras_selfattn.serving.onnx_graph.graph import ByWord
+from keras_selfattn.serving.onnx_graph.graph import Match
+from keras_selfattn.serving.onnx_graph.graph import MatchedWords
 from keras_selfattn.serving.onnx_graph.graph import NoRule
 from keras_selfattn.serving.onnx_graph.graph import Tensor
 from keras_selfattn.serving.onnx_graph.graph import numbers
@@ -13,13 +15,19 @@ from keras_selfattn.serving.onnx_graph.graph import numbers
 
 def affine(graph, inputs, kernel, bias=None, rows=slice(None)):
     """`inputs kernel[rows] + bias`, by a table where inputs are by word."""
-    if isinstance(inputs, ByWord) and not graph.is_stored(kernel):
-        words = len(inputs.table)
-        if word_tables.is_worth_it(words, kernel.shape[-1]):
-            table = inputs.table @ numbers(kernel)[rows]
-            if bias is not None:
-                table += numbers(bias)
-            return graph.by_word(inputs.ids, table)
+
+    def has_table(words):
+        if graph.is_stored(kernel):
+            return False
+        return word_tables.is_worth_it(words, kernel.shape[-1])
+
+    if isinstance(inputs, MatchedWords) and has_table(inputs.count):
+        inputs = graph.by_word_and_match(inputs)
+    if isinstance(inputs, ByWord) and has_table(len(inputs.table)):
+        table = inputs.table @ numbers(kernel)[rows]
+        if bias is not None:
+            table += numbers(bias)
+        return graph.by_word(inputs.ids, table)
 
     def part(kernel):
         # The scales of whole numbers are those of all rows.
@@ -104,7 +112,12 @@ def _summed(graph, layer, inputs):
 
 
 def _concatenate(graph, operation, inputs):
-    return graph.op("Concat", *inputs, axis=operation.axis)
+    joined = graph.op("Concat", *inputs, axis=operation.axis)
+    if [type(each) for each in inputs] != [ByWord, Match]:
+        return joined
+    matched = MatchedWords(joined)
+    matched.words, matched.match = inputs
+    return matched
 
 
 def _nothing(graph, layer, inputs):

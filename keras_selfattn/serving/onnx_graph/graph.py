@@ -31,6 +31,28 @@ class ByWord(Tensor):
     """
 
 
+class Match(Tensor):
+    """A tensor `(B, n, 1)` of zeros and ones.
+
+    Attributes:
+        flags: The `Tensor` of the same as int32 `(B, n)`.
+    """
+
+
+class MatchedWords(Tensor):
+    """A tensor `(B, n, D)` of words whose last feature is a match.
+
+    Attributes:
+        words: The `ByWord` tensor of the other features.
+        match: The `Match`.
+    """
+
+    @property
+    def count(self):
+        """How many words there are, matched and not."""
+        return 2 * len(self.words.table)
+
+
 class Graph:
     """Nodes and constants, each of them once.
 
@@ -126,6 +148,16 @@ class Graph:
         tensor = ByWord(self.op("Gather", self.constant(table), ids))
         tensor.ids, tensor.table = ids, table
         return tensor
+
+    def by_word_and_match(self, matched):
+        """The `ByWord` tensor of matched words, whose table has each twice."""
+        table = matched.words.table
+        further = self.op("Mul", matched.match.flags, np.int32(len(table)))
+        flags = np.repeat([[0], [1]], len(table), axis=0).astype("float32")
+        return self.by_word(
+            self.op("Add", matched.words.ids, further),
+            np.concatenate([np.concatenate([table, table]), flags], axis=1),
+        )
 
     def model(self, name, output, axes):
         """The `onnx.ModelProto` of what an output needs.

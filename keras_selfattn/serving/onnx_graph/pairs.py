@@ -8,7 +8,9 @@ from keras_selfattn.serving.onnx_graph import poolings
 from keras_selfattn.serving.onnx_graph.attention import masked_softmax
 from keras_selfattn.serving.onnx_graph.dense import affine
 from keras_selfattn.serving.onnx_graph.dense import network
+from keras_selfattn.serving.onnx_graph.graph import FLOAT
 from keras_selfattn.serving.onnx_graph.graph import INTEGER
+from keras_selfattn.serving.onnx_graph.graph import Match
 from keras_selfattn.serving.onnx_graph.steps import as_numbers
 
 _POOLINGS: dict = {**attention.RULES, **poolings.RULES}
@@ -69,6 +71,25 @@ def _compared(graph, kernels, biases, words, scores, others):
     return network(graph, graph.op("Relu", hidden), kernels[1:], biases[1:])
 
 
+def _exact_match(graph, layer, inputs):
+    premise, hypothesis = inputs
+    premise = graph.op("Unsqueeze", premise, [2])
+    same = graph.op(
+        "And",
+        graph.op("Equal", premise, graph.op("Unsqueeze", hypothesis, [1])),
+        graph.op("Greater", premise, np.int32(1)),
+    )
+    # Of integers OpenVINO adds the highest to others wrongly.
+    same = graph.cast(same, FLOAT)
+    matches = []
+    for axis in (2, 1):
+        found = graph.op("ReduceMax", same, axes=[axis], keepdims=0)
+        match = Match(graph.op("Unsqueeze", found, [2]))
+        match.flags = graph.cast(found, INTEGER)
+        matches.append(match)
+    return tuple(matches)
+
+
 def _intra(graph, layer, inputs, mask, **_):
     hidden = network(graph, inputs, *layer.attention)
     logits = graph.op(
@@ -103,5 +124,6 @@ def _distance_biases(graph, layer, mask):
 RULES: dict = {
     layers.BothSides: _both_sides,
     layers.DecomposableAttention: _decomposable,
+    layers.ExactMatch: _exact_match,
     layers.IntraSentenceAttention: _intra,
 }

@@ -236,8 +236,13 @@ def sentence_pair_classifier(config, weights, batch, drop=nothing):
 def decomposable_classifier(config, weights, batch, drop=nothing):
     drop = drop(config["dropout"])
     sides, masks = [], []
-    for side in ("premise_", "hypothesis_"):
+    names = ("premise_", "hypothesis_")
+    ids = [batch[f"{side}token_ids"] for side in names]
+    matches = references.exact_match({}, [], ids, None).outputs
+    for side, match in zip(names, matches, strict=True):
         words, mask = words_of(config, weights, batch, side)
+        if config["exact_match"]:
+            words = np.concatenate([words, match], axis=-1)
         (projection,) = weights["projection"]
         sentence = words @ projection
         if config["intra_sentence"]:

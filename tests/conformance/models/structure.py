@@ -38,6 +38,7 @@ def _network(name, width, units):
 
 def _decomposable_shapes(config, width):
     projected = config["projection_dim"]
+    width += config["exact_match"]
     shapes = {"projection/kernel": (width, projected)}
     if config["intra_sentence"]:
         name = "intra_sentence_attention/"

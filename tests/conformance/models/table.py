@@ -235,6 +235,7 @@ GATED = {"interaction": "gated", "interaction_units": 15}
 HEURISTIC = {"interaction": "heuristic"}
 
 DECOMPOSABLE = {
+    "exact_match": False,
     "projection_dim": 5,
     "attend_units": [6, 4],
     "compare_units": [9, 10],
@@ -395,8 +396,9 @@ ROWS = [
         {
             "vanilla": (FIXED | WORDS | DECOMPOSABLE | PROBABILITIES,),
             "intra-sentence": (TUNED | WORDS | INTRA | LOGITS,),
-            "characters": (
+            "characters-exact-match": (
                 TUNED | WORDS_AND_CHARACTERS | SHALLOW | PROBABILITIES,
+                {"exact_match": True},
             ),
         },
     ),

@@ -19,6 +19,7 @@ CHOICES = {
     "pooling": sentence_encoder.POOLINGS,
     "interaction": sentence_pair_classifier.INTERACTIONS,
     "hidden_shortcut": BOOLEAN,
+    "exact_match": BOOLEAN,
     "intra_sentence": BOOLEAN,
     "activation": ("softmax", None),
     "lstm_implementation": ("auto", "keras"),

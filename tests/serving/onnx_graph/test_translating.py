@@ -53,8 +53,9 @@ def test_an_lstm_is_one_node(name):
             )
 
 
-def test_what_depends_on_a_word_alone_is_a_table(monkeypatch):
-    model = small_model("decomposable")
+@pytest.mark.parametrize("name", ["decomposable", "decomposable, exact match"])
+def test_what_depends_on_a_word_alone_is_a_table(monkeypatch, name):
+    model = small_model(name)
 
     def shapes():
         made = translating.translate(model)
