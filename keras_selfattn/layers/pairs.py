@@ -14,14 +14,14 @@ def pair(values, names, layer):
 
 
 def pair_of_shapes(input_shape, axes, names, layer, same=(0, -1)):
-    """Two shapes that agree in the batch and in the features.
+    """Two shapes that agree in some axes.
 
     Args:
         input_shape: What should be a pair of shapes.
         axes: Names of the axes of each.
         names: Names of the two inputs.
         layer: The layer that takes them.
-        same: The axes in which they agree.
+        same: Those axes, by default the batch and the features.
 
     Returns:
         The two shapes.

@@ -80,6 +80,7 @@ def test_pairs_take_them_too(data, tmp_path, capsys):
     assert settings["training"]["induce_vectors"] is True
     assert settings["training"]["normalize_vectors"] is False
     assert settings["model"]["trainable_embeddings"] is False
+    assert settings["model"]["exact_match"] is True
 
     # The same, prepared before.
     folder = tmp_path / "prepared"
