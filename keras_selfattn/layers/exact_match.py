@@ -19,9 +19,6 @@ class ExactMatch(keras.layers.Layer):
     Word vectors that are not trained say how alike two words are, and a
     network has to learn from many pairs what says that they are the same.
 
-    Args:
-        **kwargs: Arguments of `keras.layers.Layer`.
-
     Call arguments:
         inputs: Pair of integer tensors `(premise, hypothesis)`, the ids of
             their words, of shapes `(batch, n_p)` and `(batch, n_h)`.
