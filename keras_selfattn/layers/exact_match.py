@@ -6,7 +6,7 @@ from keras_selfattn.layers.pairs import pair_of_shapes
 
 _NAMES = ("premise", "hypothesis")
 # Of words that are not in the vocabulary, which may be any.
-_UNKNOWN = 1
+UNKNOWN = 1
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
@@ -55,7 +55,7 @@ class ExactMatch(keras.layers.Layer):
         premise = ops.expand_dims(ops.cast(premise, "int32"), 2)
         hypothesis = ops.expand_dims(ops.cast(hypothesis, "int32"), 1)
         same = ops.logical_and(
-            ops.equal(premise, hypothesis), ops.greater(premise, _UNKNOWN)
+            ops.equal(premise, hypothesis), ops.greater(premise, UNKNOWN)
         )
         return tuple(
             ops.cast(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from keras_selfattn import layers
+from keras_selfattn.layers.exact_match import UNKNOWN
 from keras_selfattn.serving.onnx_graph import attention
 from keras_selfattn.serving.onnx_graph import poolings
 from keras_selfattn.serving.onnx_graph.attention import masked_softmax
@@ -77,7 +78,7 @@ def _exact_match(graph, layer, inputs):
     same = graph.op(
         "And",
         graph.op("Equal", premise, graph.op("Unsqueeze", hypothesis, [1])),
-        graph.op("Greater", premise, np.int32(1)),
+        graph.op("Greater", premise, np.int32(UNKNOWN)),
     )
     # Of integers OpenVINO adds the highest to others wrongly.
     same = graph.cast(same, FLOAT)
