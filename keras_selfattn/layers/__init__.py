@@ -23,6 +23,9 @@ from keras_selfattn.layers.masked_mean_pooling import (
     MaskedMeanPooling as MaskedMeanPooling,
 )
 from keras_selfattn.layers.ngram_logits import NGramLogits as NGramLogits
+from keras_selfattn.layers.pair_ngram_logits import (
+    PairNGramLogits as PairNGramLogits,
+)
 from keras_selfattn.layers.pruned_dense import PrunedDense as PrunedDense
 from keras_selfattn.layers.stacked_bilstm import StackedBiLSTM as StackedBiLSTM
 from keras_selfattn.layers.structured_self_attention import (

@@ -51,19 +51,20 @@ class ExactMatch(keras.layers.Layer):
         pair_of_shapes(input_shape, axes, _NAMES, self, same=(0,))
 
     def call(self, inputs):
-        premise, hypothesis = pair(inputs, _NAMES, self)
-        premise = ops.expand_dims(ops.cast(premise, "int32"), 2)
-        hypothesis = ops.expand_dims(ops.cast(hypothesis, "int32"), 1)
-        same = ops.logical_and(
-            ops.equal(premise, hypothesis), ops.greater(premise, UNKNOWN)
-        )
         return tuple(
-            ops.cast(
-                ops.expand_dims(ops.any(same, axis=axis), 2),
-                self.compute_dtype,
-            )
-            for axis in (2, 1)
+            ops.cast(ops.expand_dims(found, 2), self.compute_dtype)
+            for found in matches(*pair(inputs, _NAMES, self))
         )
 
     def compute_output_shape(self, input_shape):
         return tuple((*shape, 1) for shape in pair(input_shape, _NAMES, self))
+
+
+def matches(premise, hypothesis):
+    """Which words of each of two tensors of ids the other one has too."""
+    premise = ops.expand_dims(ops.cast(premise, "int32"), 2)
+    hypothesis = ops.expand_dims(ops.cast(hypothesis, "int32"), 1)
+    same = ops.logical_and(
+        ops.equal(premise, hypothesis), ops.greater(premise, UNKNOWN)
+    )
+    return ops.any(same, axis=2), ops.any(same, axis=1)

@@ -1,18 +1,12 @@
 import keras
-import numpy as np
 from keras import ops
 
 from keras_selfattn import validation
-from keras_selfattn.layers.scoring_layer import ScoringLayer
-
-# h · 997 + id stays an int32 for all hashes and ids.
-_MOST_BUCKETS = 2**20
-MULTIPLIER = 997
-_FEWEST_TEXTS = 2
+from keras_selfattn.layers.ngram_layer import NGramLayer
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class NGramLogits(ScoringLayer):
+class NGramLogits(NGramLayer):
     """The logits of a linear model of the n-grams of a text.
 
     It is the wide part of a wide and deep classifier, beside the deep one.
@@ -85,9 +79,7 @@ class NGramLogits(ScoringLayer):
         character_ngrams=(3, 4, 5),
         **kwargs,
     ):
-        super().__init__(**kwargs)
-        self.num_classes = validation.integer(num_classes, "num_classes")
-        self.num_buckets = check_buckets(num_buckets, "num_buckets")
+        super().__init__(num_classes, num_buckets, **kwargs)
         self.word_ngrams = validation.widths(word_ngrams, "word_ngrams")
         self.character_ngrams = validation.widths(
             character_ngrams, "character_ngrams"
@@ -101,112 +93,16 @@ class NGramLogits(ScoringLayer):
                 "character ids of shape (batch, n, characters). Received: "
                 f"inputs of shape {input_shape}"
             )
-        # Cast to half precision, the whole table would be read and its
-        # gradient be dense.
-        self.table = self.add_weight(
-            name="table",
-            shape=(self.num_buckets, self.num_classes),
-            initializer="zeros",
-            autocast=False,
-        )
+        super().build(input_shape)
 
-    def call(self, inputs, return_shares=False):
-        grams = self.find(inputs)
-        count = sum(
-            ops.sum(ops.cast(there, "float32"), axis=(1, 2))
-            for _, there in grams
-        )
-        scale = ops.rsqrt(ops.maximum(count, 1.0))
-        shares = []
-        for rows, there in grams:
-            values = ops.take(self.table, rows, axis=0)
-            shares.append(
-                ops.where(
-                    ops.expand_dims(there, -1), values, ops.zeros_like(values)
-                )
-            )
-        logits = sum(ops.sum(each, axis=(1, 2)) for each in shares)
-        logits = ops.cast(logits * scale[:, None], self.compute_dtype)
-        if not return_shares:
-            return logits
-        shares = ops.concatenate(shares, axis=2) * scale[:, None, None, None]
-        return logits, ops.cast(shares, self.compute_dtype)
-
-    def find(self, inputs):
-        """The rows of the n-grams, and which of them there are.
-
-        Args:
-            inputs: As in `call`.
-
-        Returns:
-            A list of a pair for each length of n-grams: the rows, integers of
-            shape `(batch, n, places)`, and booleans of the same shape, False
-            where no n-gram begins.
-        """
+    def sequences(self, inputs):
         words, characters = _pair(inputs)
         words = ops.cast(words, "int32")
-        kinds = [(size, ops.expand_dims(words, 1)) for size in self.word_ngrams]
+        kinds = [(size, words) for size in self.word_ngrams]
         if characters is not None:
             characters = _with_ends(words, ops.cast(characters, "int32"))
             kinds += [(size, characters) for size in self.character_ngrams]
-        found = []
-        for kind, (size, ids) in enumerate(kinds, start=1):
-            rows, there = self._hash(ids, size, kind)
-            if kind <= len(self.word_ngrams):
-                rows, there = (
-                    ops.swapaxes(each, 1, 2) for each in (rows, there)
-                )
-            found.append((rows, there))
-        return found
-
-    def _hash(self, ids, size, kind):
-        """The rows of the runs of `size` ids along the last axis."""
-        ids = ops.pad(ids, ((0, 0), (0, 0), (0, size - 1)))
-        rows, shortest = kind, 1
-        for first in range(size):
-            taken = ids[:, :, first : first - size + 1 or None]
-            rows = ops.mod(rows * MULTIPLIER + taken, self.num_buckets)
-            shortest = ops.minimum(shortest, taken)
-        return rows, ops.not_equal(shortest, 0)
-
-    def adapt(self, batches, scale=0.3):
-        """Fill the table with the log-count ratios of labeled texts.
-
-        For a class, `p` of the `P` n-grams that its texts have, each counted
-        once a text, are those of a row, and `q` of the `Q` that the texts of
-        the other classes have. With `N` rows that two texts or more have, the
-        row's weight is
-        `scale · (log((p + 1) / (P + N)) - log((q + 1) / (Q + N)))`.
-        The others have zeros, and are not counted: what one text alone has
-        would tell its class, and be worth nothing elsewhere.
-
-        Args:
-            batches: Iterable of pairs of what `call` takes, and of the
-                numbers of the classes, integers of shape `(batch,)`, or of
-                how much a text is of each class, `(batch, num_classes)`.
-            scale: Float, what the ratios are multiplied by. Defaults to
-                `0.3`.
-        """
-        counts = np.zeros((self.num_buckets, self.num_classes))
-        for inputs, labels in batches:
-            labels = ops.convert_to_numpy(labels)
-            if labels.ndim == 1:
-                labels = np.eye(self.num_classes)[labels]
-            found = []
-            for pair in self.find(inputs):
-                rows, there = map(ops.convert_to_numpy, pair)
-                text, *_ = np.nonzero(there)
-                found.append(text * self.num_buckets + rows[there])
-            text, rows = np.divmod(
-                np.unique(np.concatenate(found)), self.num_buckets
-            )
-            np.add.at(counts, rows, labels[text])
-        occurs = counts.sum(axis=1) >= _FEWEST_TEXTS
-        counts[~occurs] = 0
-        known = counts[occurs]
-        others = known.sum(axis=1, keepdims=True) - known
-        counts[occurs] = scale * (_log_shares(known) - _log_shares(others))
-        self.table.assign(counts)
+        return kinds
 
     def names_of_grams(self, tokens, max_characters=0):
         """What stands in the places of `return_shares`.
@@ -248,26 +144,9 @@ class NGramLogits(ScoringLayer):
     def get_config(self):
         return {
             **super().get_config(),
-            "num_classes": self.num_classes,
-            "num_buckets": self.num_buckets,
             "word_ngrams": self.word_ngrams,
             "character_ngrams": self.character_ngrams,
         }
-
-
-def check_buckets(value, name):
-    """The number of rows of a table, or `ValueError` where it can't be."""
-    if validation.integer(value, name) > _MOST_BUCKETS:
-        raise ValueError(
-            f"`{name}` must be {_MOST_BUCKETS:,} or less. "
-            f"Received: {name}={value}"
-        )
-    return value
-
-
-def _log_shares(counts):
-    counts = counts + 1
-    return np.log(counts / counts.sum(axis=0))
 
 
 def _pair(inputs):

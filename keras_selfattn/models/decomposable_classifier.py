@@ -9,6 +9,8 @@ from keras_selfattn.models import checks
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.classifier_head import ClassifierHead
 from keras_selfattn.models.construction import constructor
+from keras_selfattn.models.ngrams import make_ngrams
+from keras_selfattn.models.ngrams import ngram_inputs
 from keras_selfattn.models.words import Words
 from keras_selfattn.sides import PAIR
 
@@ -28,7 +30,9 @@ class DecomposableClassifier(Classifier):
     2. With `intra_sentence`, each word is joined to what it looks at in its
         own sentence.
     3. Attend, compare and aggregate give `[v_1; v_2]`.
-    4. Hidden ReLU layers and a softmax give the probabilities.
+    4. Hidden ReLU layers give logits. With `ngram_buckets`, those of the
+        n-grams are added: the model is wide and deep.
+    5. A softmax gives the probabilities.
 
     Args:
         vocabulary_size: Integer, the number of token ids, padding included.
@@ -47,6 +51,17 @@ class DecomposableClassifier(Classifier):
             `keras_selfattn.layers.ExactMatch` gives it. It spares learning
             from the pairs which words are the same, and pays with few of
             them. Defaults to `False`.
+        ngram_buckets: Integer, the rows of the table of
+            `keras_selfattn.layers.PairNGramLogits`, such as `2**18`, or `None`
+            for a model without n-grams. They are of the hypothesis, and tell
+            which words the premise has too. `fit` on raw texts, and training
+            from files, begin with the log-count ratios of the training pairs;
+            with ids, the layer's `adapt` gives them. Defaults to `None`.
+        ambiguity_penalty: Float, the factor of
+            `keras_selfattn.regularizers.Ambiguity` on the logits of the
+            alignment and of the n-grams (with `ngram_buckets`): with 1 each
+            of the two learns by itself, with 0 they learn together. Defaults
+            to `0.0`.
         projection_dim: Integer, the width of a projected word. Defaults to
             `200`.
         attend_units: Sequence of integers, the widths of `F`, and of the
@@ -79,6 +94,8 @@ class DecomposableClassifier(Classifier):
     References:
         - [Parikh et al., 2016](https://arxiv.org/abs/1606.01933)
         - [Chen et al., 2017](https://arxiv.org/abs/1704.00051), exact match
+        - [Cheng et al., 2016](https://arxiv.org/abs/1606.07792), wide and
+            deep
 
     Example:
 
@@ -108,6 +125,8 @@ class DecomposableClassifier(Classifier):
         trainable_embeddings: bool = False,
         character_vocabulary_size: int | None = None,
         exact_match: bool = False,
+        ngram_buckets: int | None = None,
+        ambiguity_penalty: float = 0.0,
         projection_dim: int | None = 200,
         attend_units: Sequence[int] = (200, 200),
         compare_units: Sequence[int] = (200, 200),
@@ -154,6 +173,7 @@ class DecomposableClassifier(Classifier):
         head = ClassifierHead(
             num_classes, activation, stddev=initializer_stddev
         )
+        ngrams = make_ngrams(config, layers.PairNGramLogits)
 
         # === Functional model ===
         inputs, vectors, masks = {}, [], []
@@ -178,7 +198,13 @@ class DecomposableClassifier(Classifier):
         hidden = head.hidden_layers(
             compared, aggregate_units, "aggregate_units", dropout
         )
-        outputs = head.scores(hidden)
+        logits, views = None, {}
+        if ngrams is not None:
+            logits, shares = ngrams(ngram_inputs(inputs), return_shares=True)
+            views["ngram_shares"] = shares
+        outputs = head.scores(
+            hidden, more_logits=logits, ambiguity_penalty=ambiguity_penalty
+        )
 
         # === Config ===
         super().__init__(
@@ -189,6 +215,7 @@ class DecomposableClassifier(Classifier):
                 "alignment_scores": tuple(scores),
                 "intra_sentence_scores": tuple(within),
                 "sentence_embedding": compared,
+                **views,
             },
             groups={
                 "word vectors": [words.vectors],
@@ -198,7 +225,7 @@ class DecomposableClassifier(Classifier):
                     *([intra] if intra_sentence else []),
                 ],
                 "pooling": [attention],
-                "classifier": head.layers,
+                "classifier": [*head.layers, *([ngrams] if ngrams else [])],
             },
             config=config,
             **kwargs,

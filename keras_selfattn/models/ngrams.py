@@ -4,22 +4,30 @@ import numpy as np
 from keras import ops
 
 from keras_selfattn import layers
-from keras_selfattn.layers.ngram_logits import check_buckets
+from keras_selfattn.layers.exact_match import matches
+from keras_selfattn.layers.ngram_layer import check_buckets
 
 NAME = "ngram_logits"
 # Long texts have thousands of n-grams each.
 _BATCH_SIZE = 64
+_TAKEN = (
+    "token_ids",
+    "char_ids",
+    "premise_token_ids",
+    "hypothesis_token_ids",
+)
 
 
-def make_ngrams(arguments):
+def make_ngrams(arguments, make_layer=layers.NGramLogits):
     """The layer of the n-grams' logits, or `None` without.
 
     Args:
-        arguments: Dictionary of a sentence classifier's arguments.
+        arguments: Dictionary of a classifier's arguments.
+        make_layer: The class of the layer.
     """
     if arguments["ngram_buckets"] is None:
         return None
-    return layers.NGramLogits(
+    return make_layer(
         arguments["num_classes"],
         check_buckets(arguments["ngram_buckets"], "ngram_buckets"),
         dtype="float32",
@@ -28,7 +36,7 @@ def make_ngrams(arguments):
 
 
 def ngram_inputs(inputs):
-    """What the layer takes of a model's inputs: words, or characters too."""
+    """What the layer takes of a model's inputs: one of them, or a list."""
     taken = [inputs[name] for name in _names(inputs)]
     return taken if len(taken) > 1 else taken[0]
 
@@ -62,5 +70,34 @@ def find_ngrams(model):
     return found[0] if found else None
 
 
+def names_of_grams(model, features, tokens):
+    """What stands in the places of the shares of a model's n-grams.
+
+    Args:
+        model: A classifier with n-grams and a preprocessor.
+        features: Dictionary of the model's inputs for some texts.
+        tokens: List of the lists of their words; of the hypotheses', for
+            pairs.
+
+    Returns:
+        By text, what the layer's `names_of_grams` gives.
+    """
+    layer = find_ngrams(model)
+    if "hypothesis_token_ids" in features:
+        _, found = matches(
+            features["premise_token_ids"], features["hypothesis_token_ids"]
+        )
+        return [
+            layer.names_of_grams(words, row[: len(words)])
+            for words, row in zip(
+                tokens, ops.convert_to_numpy(found), strict=True
+            )
+        ]
+    characters = 0
+    if "char_ids" in model.input:
+        characters = model.preprocessor.max_characters
+    return [layer.names_of_grams(words, characters) for words in tokens]
+
+
 def _names(inputs):
-    return [name for name in ("token_ids", "char_ids") if name in inputs]
+    return [name for name in _TAKEN if name in inputs]

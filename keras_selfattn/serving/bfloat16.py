@@ -3,7 +3,7 @@
 import tensorflow as tf
 from keras import ops
 
-from keras_selfattn.layers import NGramLogits
+from keras_selfattn.layers.ngram_layer import NGramLayer
 from keras_selfattn.serving.reduced_classifier import ReducedClassifier
 from keras_selfattn.serving.reduced_classifier import StoredWeight
 
@@ -32,7 +32,7 @@ class Bfloat16Classifier(ReducedClassifier):
 
     def _matrices(self):
         for layer in self.layers:
-            is_table = isinstance(layer, NGramLogits)
+            is_table = isinstance(layer, NGramLayer)
             if is_table or layer.compute_dtype == "bfloat16":
                 yield from layer.weights
 

@@ -11,9 +11,9 @@ import tensorflow as tf
 from keras import ops
 
 from keras_selfattn.layers import CharacterCNN
-from keras_selfattn.layers import NGramLogits
 from keras_selfattn.layers import StackedBiLSTM
 from keras_selfattn.layers import WordEmbedding
+from keras_selfattn.layers.ngram_layer import NGramLayer
 from keras_selfattn.private_names import run_graph
 from keras_selfattn.serving import word_tables
 
@@ -84,7 +84,7 @@ class _Layers:
             return functools.partial(_features, operation)
         if type(operation) is StackedBiLSTM:
             return functools.partial(self._stack, operation)
-        if type(operation) is NGramLogits:
+        if isinstance(operation, NGramLayer):
             return functools.partial(self._count, operation)
         return operation
 

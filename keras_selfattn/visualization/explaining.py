@@ -100,7 +100,7 @@ def _explain(model, texts, labels, batch_size, methods):
             *(_tokens(model.preprocessor, column) for column in columns),
             strict=True,
         )
-        ngrams = ngrams_of(model, features, tokens[0])
+        ngrams = ngrams_of(model, features, tokens[-1])
         for row, (_, label) in enumerate(batch):
             more = {"ngrams": ngrams[row]} if ngrams[row] else {}
             yield make(

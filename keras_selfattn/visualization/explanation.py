@@ -29,8 +29,7 @@ class Explanation(Prediction, Sentence):
             same.
         effects: As in `Sentence`.
         unread_words: How many words after `tokens` the model did not read.
-        ngrams: List of `NGram`, empty for a model without. Their shares sum
-            to what the n-grams add to the logits, and are exact.
+        ngrams: As in `Prediction`.
 
     Raises:
         ValueError: if the shapes do not fit together, or a score or
@@ -57,8 +56,6 @@ class Explanation(Prediction, Sentence):
     References:
         [Lin et al., 2017](https://arxiv.org/abs/1703.03130)
     """
-
-    ngrams: list = dataclasses.field(default_factory=list, kw_only=True)
 
     has_heads = True
 
@@ -88,6 +85,7 @@ class PairExplanation(Prediction, _Pair):
         probabilities: Array of shape `(classes,)`.
         labels: List of the names of the classes.
         label: The true label, or `None` where it is not known.
+        ngrams: As in `Prediction`.
 
     Raises:
         ValueError: if the shapes do not fit together, or a probability is

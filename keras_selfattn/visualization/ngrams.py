@@ -6,9 +6,11 @@ import numpy as np
 
 from keras_selfattn.backends import compiled
 from keras_selfattn.models.ngrams import find_ngrams
+from keras_selfattn.models.ngrams import names_of_grams
 
 # How many of them pictures show.
 MOST = 12
+_SIGNS = "= is a word that the premise has too, + one that it has not"
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -17,6 +19,8 @@ class NGram:
 
     Args:
         text: The words, or the characters of a word, with `_` for its ends.
+            Of a pair, the words of the hypothesis, each after `=` where the
+            premise has it too, else after `+`; or these signs alone.
         of_words: Whether it is one of words.
         shares: Array of shape `(classes,)`: what all its places in the text
             add to each logit.
@@ -38,7 +42,8 @@ def ngrams_of(model, features, tokens):
     Args:
         model: A classifier.
         features: Dictionary of the model's inputs for the texts.
-        tokens: List of the lists of their words.
+        tokens: List of the lists of their words; of the hypotheses', for
+            pairs.
 
     Returns:
         By text, a list of `NGram`, those first that move the classes most
@@ -48,18 +53,26 @@ def ngrams_of(model, features, tokens):
     if layer is None:
         return [[] for _ in tokens]
     shares = compiled.ngram_shares(model)(features)
-    characters = 0
-    if "char_ids" in model.input:
-        characters = model.preprocessor.max_characters
     return [
-        _named(layer, words, characters, row)
-        for words, row in zip(tokens, shares, strict=True)
+        _summed(layer, *named)
+        for named in zip(
+            names_of_grams(model, features, tokens), shares, strict=True
+        )
     ]
+
+
+def kinds(prediction):
+    """What a model has n-grams of, in words."""
+    if isinstance(prediction.text, str):
+        return (
+            "n-grams of words, and of characters with _ at the ends of a word"
+        )
+    return f"n-grams of the hypothesis ({_SIGNS})"
 
 
 def told(prediction):
     """What n-grams added to the logit of the answer, or `""` without any."""
-    found = getattr(prediction, "ngrams", [])
+    found = prediction.ngrams
     if not found:
         return ""
     answer = list(prediction.labels).index(prediction.predicted)
@@ -68,13 +81,13 @@ def told(prediction):
     ]
     total = sum(each.shares[answer] for each in found)
     return (
-        f"N-grams added to the logit of {prediction.predicted}: "
+        f"What {kinds(prediction)} added to the logit of "
+        f"{prediction.predicted}: "
         f"{', '.join(shares)}; all {len(found)} together {total:+.2f}"
     )
 
 
-def _named(layer, words, characters, shares):
-    names = layer.names_of_grams(words, characters)
+def _summed(layer, names, shares):
     sums = {}
     # Beyond the words is padding.
     for of_word, row in zip(names, shares, strict=False):

@@ -42,6 +42,8 @@ class Prediction:
         label: The true label, or `None` where it is not known. It is one of
             `labels` if it has the value or the text of one. The older name
             `gold` is accepted too.
+        ngrams: List of `NGram`, empty for a model without. Their shares sum
+            to what the n-grams add to the logits, and are exact.
 
     Raises:
         ValueError: if the shapes do not fit together, or a probability is
@@ -51,6 +53,7 @@ class Prediction:
     probabilities: np.ndarray
     labels: list
     label: str | float | None = None
+    ngrams: list = dataclasses.field(default_factory=list, kw_only=True)
 
     def __post_init__(self):
         self.probabilities = as_weights(

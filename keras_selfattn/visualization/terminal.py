@@ -12,6 +12,7 @@ from keras_selfattn.visualization import deciding
 from keras_selfattn.visualization import shading
 from keras_selfattn.visualization.formatting import cell
 from keras_selfattn.visualization.ngrams import MOST
+from keras_selfattn.visualization.ngrams import kinds
 from keras_selfattn.visualization.terminal_texts import Texts
 from keras_selfattn.visualization.terminal_texts import style
 
@@ -47,7 +48,7 @@ def lines(prediction, console, options):
             yield from screen.heads(side)
         if side.features is not None:
             yield from screen.features(side)
-    if getattr(prediction, "ngrams", ()):
+    if prediction.ngrams:
         yield from screen.ngrams(prediction)
     if not prediction.has_heads:
         for title, *view in prediction.matrices():
@@ -166,8 +167,8 @@ class _Screen(Texts):
             table.add_row(name, *(f"{shares[i]:+.2f}" for i in order[:room]))
         yield table
         yield Text(
-            f"what n-grams of words, and of characters with _ at the ends of "
-            f"a word, added to the logits; {len(kept)} of {len(found)}",
+            f"what {kinds(prediction)} added to the logits; "
+            f"{len(kept)} of {len(found)}",
             "dim",
         )
 

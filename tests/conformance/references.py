@@ -356,17 +356,39 @@ def ngram_logits(config, weights, inputs, masks):
                 if ids[b, t].any()
             ]
             kinds += [(size, spelled) for size in config["character_ngrams"]]
-        found = []
-        for kind, (size, sequences) in enumerate(kinds, start=1):
-            for sequence in sequences:
-                for start in range(len(sequence) - size + 1):
-                    gram = sequence[start : start + size]
-                    row = kind
-                    for each in gram:
-                        row = (997 * row + int(each)) % len(table)
-                    found += [row] * bool(np.all(gram))
-        logits[b] = table[found].sum(axis=0) / max(len(found), 1) ** 0.5
+        logits[b] = sum_of_rows(kinds, table)
     return Result([logits])
+
+
+def pair_ngram_logits(config, weights, inputs, masks):
+    (table,) = weights
+    logits = np.zeros((len(inputs[0]), table.shape[1]))
+    for b, (premise, hypothesis) in enumerate(zip(*inputs, strict=True)):
+        known = set(premise.tolist()) - {0, 1}
+        marked, signs = [], []
+        for word in hypothesis.tolist():
+            marked.append(word and 2 * word + (word in known))
+            signs.append(word and 1 + (word in known))
+        logits[b] = sum_of_rows(
+            [(size, [marked]) for size in config["word_ngrams"]]
+            + [(size, [signs]) for size in config["match_ngrams"]],
+            table,
+        )
+    return Result([logits])
+
+
+def sum_of_rows(kinds, table):
+    """The rows of the n-grams of a text, over the root of their number."""
+    found = []
+    for kind, (size, sequences) in enumerate(kinds, start=1):
+        for sequence in sequences:
+            for start in range(len(sequence) - size + 1):
+                gram = sequence[start : start + size]
+                row = kind
+                for each in gram:
+                    row = (997 * row + int(each)) % len(table)
+                found += [row] * bool(np.all(gram))
+    return table[found].sum(axis=0) / max(len(found), 1) ** 0.5
 
 
 def exact_match(config, weights, inputs, masks):

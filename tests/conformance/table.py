@@ -455,6 +455,34 @@ ROWS = [
         wrong_shapes=((((3, 5), (3, 5)), r"character ids.*\(3, 5\)"),),
     ),
     Row(
+        layers.PairNGramLogits,
+        {
+            "num_classes": 3,
+            "num_buckets": 7,
+            "word_ngrams": [1, 3],
+            "match_ngrams": [2, 4],
+        },
+        ((2, 5), (2, 7)),
+        references.pair_ngram_logits,
+        {"table": (7, 3)},
+        steps=({},),
+        ids=5,
+        takes_mask=False,
+        # What stands between two words parts them.
+        holes=False,
+        wrong_arguments=(
+            ({"num_classes": 0}, "num_classes=0"),
+            ({"num_buckets": 2**20 + 1}, "1,048,576 or less"),
+            ({"word_ngrams": ()}, r"at least one.*word_ngrams=\(\)"),
+            ({"match_ngrams": 3}, "match_ngrams=3"),
+        ),
+        wrong_shapes=(
+            (((3, 5),), r"pair.*premise, hypothesis.*\(3, 5\)"),
+            (((3, 5), (3, 7, 4)), r"rank 2.*\(3, 7, 4\)"),
+            (((3, 5), (2, 7)), r"batch.*\(3, 5\).*\(2, 7\)"),
+        ),
+    ),
+    Row(
         layers.ExactMatch,
         {},
         ((2, 5), (2, 7)),

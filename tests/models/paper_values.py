@@ -173,6 +173,8 @@ PARIKH = {
     "compare_units": [200, 200],
     "aggregate_units": [200, 200],
     "exact_match": False,
+    "ngram_buckets": None,
+    "ambiguity_penalty": 0.0,
     "intra_sentence": False,
     "dropout": 0.2,
     "initializer_stddev": None,  # ours: from their 0.01 nothing is learned

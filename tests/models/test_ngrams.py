@@ -13,9 +13,12 @@ from tests.models.small import small_preset
 from tests.tiny_classifier import tiny_classifier
 from tests.training.small import SMALL
 from tests.training.small import reviews
+from tests.visualization.examples import decomposable
 
 TEXTS = ["Good food.", "Bad.", "Bad food.", "n't good"]
 LABELS = ["1", "two", "two", "1"]
+PAIRS = [("A man .", "A dog ."), ("A dog", "dog"), ("man", "A man plays .")]
+RELATIONS = ["neutral", "entailment", "neutral"]
 
 
 def table_of(model):
@@ -35,9 +38,9 @@ def ratios(model, texts, labels):
     return ops.convert_to_numpy(fresh.table)
 
 
-def fit(model, rate=0.0):
-    model.compile(keras.optimizers.SGD(rate), "sparse_categorical_crossentropy")
-    model.fit(TEXTS, LABELS, verbose=0)
+def fit(model, texts=TEXTS, labels=LABELS):
+    model.compile(keras.optimizers.SGD(0.0), "sparse_categorical_crossentropy")
+    model.fit(texts, labels, verbose=0)
 
 
 @pytest.mark.parametrize("characters", [None, "adfgo"])
@@ -46,6 +49,14 @@ def test_fit_begins_with_ratios(characters):
     assert not table_of(model).any()
     fit(model)
     expected = ratios(model, TEXTS, LABELS)
+    np.testing.assert_allclose(table_of(model), expected, rtol=1e-6)
+    assert expected.any()
+
+
+def test_fit_of_pairs_begins_with_ratios():
+    model = decomposable(ngram_buckets=64, ambiguity_penalty=0.5)
+    fit(model, PAIRS, RELATIONS)
+    expected = ratios(model, PAIRS, RELATIONS)
     np.testing.assert_allclose(table_of(model), expected, rtol=1e-6)
     assert expected.any()
 
@@ -158,7 +169,7 @@ def test_wrong_arguments(arguments, message):
         small_preset("lin2017_yelp", **arguments)
 
 
-def test_pairs_have_none():
+def test_sentences_that_are_read_by_themselves_have_none():
     with pytest.raises(ValueError, match="no argument 'ngram_buckets'"):
         small_preset("lin2017_snli", ngram_buckets=9)
 

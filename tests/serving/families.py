@@ -20,7 +20,10 @@ from tests.models.small import small_preset
 FAMILIES = {
     "single": ("chen2018_yelp", {}),
     "pair": ("lin2017_snli", {"encoder": "cnn"}),
-    "decomposable": ("parikh2016_snli_intra", {"exact_match": True}),
+    "decomposable": (
+        "parikh2016_snli_intra",
+        {"exact_match": True, "ngram_buckets": 31},
+    ),
 }
 LABELS = ["no", "maybe", "gütig"]
 WORDS = ["the", "food", "good", "bad", "n't", "view", ".", "was", "great"]

@@ -38,6 +38,10 @@ MODELS = {
     "heuristic, last": ("chen2018_multinli_last", {"units": [4]}),
     "decomposable": ("parikh2016_snli", {}),
     "decomposable, exact match": ("parikh2016_snli", {"exact_match": True}),
+    "decomposable, n-grams": (
+        "parikh2016_snli",
+        {"exact_match": True, "ngram_buckets": 31},
+    ),
     "decomposable, characters": (
         "parikh2016_snli",
         {"character_vocabulary_size": 7, "exact_match": True},

@@ -45,6 +45,15 @@ def with_ngrams(**more):
     return explanation(ngrams=ngrams, **more)
 
 
+def alignment_with_ngrams():
+    """The same, of a pair, which is a contradiction."""
+    ngrams = [
+        NGram("+e =f", True, np.array([0.5, -0.25, 0.75])),
+        NGram("+ =", False, np.array([0.1, 0.2, -0.3])),
+    ]
+    return alignment(ngrams=ngrams)
+
+
 def explanation(text="not bad at all", scores=None, label=None, **arguments):
     tokens = arguments.pop("tokens", text.split())
     if scores is None:

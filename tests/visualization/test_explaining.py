@@ -341,6 +341,21 @@ def test_shares_of_ngrams_are_those_of_the_logits(characters):
     assert ("_go" in within) == (characters is not None)
 
 
+def test_shares_of_ngrams_of_pairs():
+    model = decomposable(ngram_buckets=64, activation=None)
+    layer = model.get_layer("ngram_logits")
+    layer.table.assign(np.random.default_rng(0).normal(size=(64, 3)))
+    texts = [("a dog plays", "A dog man ."), ("man", "")]
+    wide = keras.Model(model.input, layer.output[0])(model.preprocess(texts))
+    both = list(explain(model, texts))
+    for seen, logits in zip(both, array(wide), strict=True):
+        total = sum(each.shares for each in seen.ngrams)
+        np.testing.assert_allclose(total, logits, rtol=1e-5, atol=1e-6)
+    found = {each.text: each.of_words for each in both[0].ngrams}
+    # "A" is not "a", and unknown words match nothing.
+    assert found["+A =dog"] and found["=dog +man"] and not found["= + ="]
+
+
 def test_a_model_without_ngrams_has_none_to_show():
     (seen,) = explain(tiny_classifier(), ["Good food."])
     assert seen.ngrams == []

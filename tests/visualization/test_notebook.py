@@ -1,5 +1,6 @@
 from tests.visualization.examples import HOSTILE
 from tests.visualization.examples import alignment
+from tests.visualization.examples import alignment_with_ngrams
 from tests.visualization.examples import balanced
 from tests.visualization.examples import explanation
 from tests.visualization.examples import with_effects
@@ -45,7 +46,15 @@ def test_ngrams_are_told():
     seen = with_ngrams()._repr_html_()
     told = "“not bad” -0.25, “&lt;b_” +0.20; all 2 together -0.05</div>"
     assert f"to the logit of good: {told}" in seen
-    assert "N-grams" not in explanation()._repr_html_()
+    assert "n-grams" not in explanation()._repr_html_()
+
+
+def test_ngrams_of_pairs_are_told():
+    seen = alignment_with_ngrams()._repr_html_()
+    told = "“+e =f” +0.75, “+ =” -0.30; all 2 together +0.45</div>"
+    assert f"to the logit of contradiction: {told}" in seen
+    assert "+ one that it has not" in seen
+    assert "n-grams" not in alignment()._repr_html_()
 
 
 def test_maps_say_which_side_looks_at_which():

@@ -7,6 +7,7 @@ from keras_selfattn.visualization import write_html
 from tests.visualization.examples import ALL
 from tests.visualization.examples import HOSTILE
 from tests.visualization.examples import alignment
+from tests.visualization.examples import alignment_with_ngrams
 from tests.visualization.examples import balanced
 from tests.visualization.examples import explanation
 from tests.visualization.examples import page
@@ -77,7 +78,9 @@ def test_ngrams_are_told(tmp_path):
     text = page(tmp_path, with_ngrams(labels=["bad", "<good>"]))
     told = "“not bad” -0.25, “&lt;b_” +0.20; all 2 together -0.05</p>"
     assert f"to the logit of &lt;good&gt;: {told}" in text
-    assert "N-grams" not in page(tmp_path, explanation())
+    assert "n-grams" not in page(tmp_path, explanation())
+    text = page(tmp_path, alignment_with_ngrams())
+    assert "to the logit of contradiction: “+e =f” +0.75" in text
 
 
 def test_unread_words_are_told(tmp_path):

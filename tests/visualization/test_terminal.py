@@ -10,6 +10,7 @@ from keras_selfattn.visualization import AlignmentExplanation
 from keras_selfattn.visualization import Sentence
 from tests.visualization.examples import ALL
 from tests.visualization.examples import alignment
+from tests.visualization.examples import alignment_with_ngrams
 from tests.visualization.examples import explanation
 from tests.visualization.examples import pair
 from tests.visualization.examples import with_effects
@@ -194,4 +195,7 @@ def test_ngrams_are_told_by_label():
     assert re.search(r"not bad +-0\.25 +\+0\.50", text)
     assert re.search(r"<b_ +\+0\.20 +-0\.10", text)
     assert re.search(r"all +-0\.05 +\+0\.40", text)
-    assert "2 of 2" in text
+    assert "of characters with _" in text and "2 of 2" in text
+    text = terminal(alignment_with_ngrams())
+    assert re.search(r"\+e =f +\+0\.75 +\+0\.50 +-0\.25", text)
+    assert "= is a word that the premise has too" in text

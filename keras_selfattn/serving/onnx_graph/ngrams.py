@@ -3,25 +3,51 @@
 import numpy as np
 
 from keras_selfattn import layers
-from keras_selfattn.layers.ngram_logits import MULTIPLIER
+from keras_selfattn.layers.ngram_layer import MULTIPLIER
 from keras_selfattn.serving.onnx_graph.graph import FLOAT
 from keras_selfattn.serving.onnx_graph.graph import INTEGER
 from keras_selfattn.serving.onnx_graph.graph import Tensor
+from keras_selfattn.serving.onnx_graph.matching import matches
 
 _END = 2**31 - 1
 
 
-def _ngrams(graph, layer, inputs, return_shares=False):
+def _of_text(graph, layer, inputs, return_shares=False):
     is_single = isinstance(inputs, Tensor)
-    # What stands between two words parts them, so their places matter.
-    words, *characters = (
-        graph.as_given.get(ids, ids)
-        for ids in ([inputs] if is_single else inputs)
-    )
+    words, *characters = _as_given(graph, [inputs] if is_single else inputs)
     kinds = [(size, words, 1) for size in layer.word_ngrams]
     for ids in characters:
         spelled = _with_ends(graph, words, ids)
         kinds += [(size, spelled, 2) for size in layer.character_ngrams]
+    return _logits(graph, layer, kinds, return_shares)
+
+
+def _of_pair(graph, layer, inputs, return_shares=False):
+    premise, hypothesis = _as_given(graph, inputs)
+    _, match = matches(graph, premise, hypothesis)
+    match = graph.cast(match, INTEGER)
+    words = graph.op("Add", graph.op("Mul", hypothesis, np.int32(2)), match)
+    zero = np.int32(0)
+    pattern = graph.op(
+        "Where",
+        graph.op("Equal", hypothesis, zero),
+        zero,
+        graph.op("Add", match, np.int32(1)),
+    )
+    kinds = [
+        *((size, words, 1) for size in layer.word_ngrams),
+        *((size, pattern, 1) for size in layer.match_ngrams),
+    ]
+    return _logits(graph, layer, kinds, return_shares)
+
+
+def _as_given(graph, inputs):
+    # What stands between two words parts them, so their places matter.
+    return [graph.as_given.get(ids, ids) for ids in inputs]
+
+
+def _logits(graph, layer, kinds, return_shares):
+    """The logits of n-grams of kinds: a length, ids, and their axis."""
     rows, there = zip(
         *(
             _hash(graph, layer.num_buckets, kind, *what)
@@ -88,4 +114,7 @@ def _with_ends(graph, words, ids):
     return graph.op("Where", graph.op("Equal", ids, zero), beside, ids)
 
 
-RULES: dict = {layers.NGramLogits: _ngrams}
+RULES: dict = {
+    layers.NGramLogits: _of_text,
+    layers.PairNGramLogits: _of_pair,
+}

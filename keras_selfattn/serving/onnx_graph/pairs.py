@@ -3,15 +3,14 @@
 import numpy as np
 
 from keras_selfattn import layers
-from keras_selfattn.layers.exact_match import UNKNOWN
 from keras_selfattn.serving.onnx_graph import attention
 from keras_selfattn.serving.onnx_graph import poolings
 from keras_selfattn.serving.onnx_graph.attention import masked_softmax
 from keras_selfattn.serving.onnx_graph.dense import affine
 from keras_selfattn.serving.onnx_graph.dense import network
-from keras_selfattn.serving.onnx_graph.graph import FLOAT
 from keras_selfattn.serving.onnx_graph.graph import INTEGER
 from keras_selfattn.serving.onnx_graph.graph import Match
+from keras_selfattn.serving.onnx_graph.matching import matches
 from keras_selfattn.serving.onnx_graph.steps import as_numbers
 
 _POOLINGS: dict = {**attention.RULES, **poolings.RULES}
@@ -73,22 +72,12 @@ def _compared(graph, kernels, biases, words, scores, others):
 
 
 def _exact_match(graph, layer, inputs):
-    premise, hypothesis = inputs
-    premise = graph.op("Unsqueeze", premise, [2])
-    same = graph.op(
-        "And",
-        graph.op("Equal", premise, graph.op("Unsqueeze", hypothesis, [1])),
-        graph.op("Greater", premise, np.int32(UNKNOWN)),
-    )
-    # Of integers OpenVINO adds the highest to others wrongly.
-    same = graph.cast(same, FLOAT)
-    matches = []
-    for axis in (2, 1):
-        found = graph.op("ReduceMax", same, axes=[axis], keepdims=0)
+    sides = []
+    for found in matches(graph, *inputs):
         match = Match(graph.op("Unsqueeze", found, [2]))
         match.flags = graph.cast(found, INTEGER)
-        matches.append(match)
-    return tuple(matches)
+        sides.append(match)
+    return tuple(sides)
 
 
 def _intra(graph, layer, inputs, mask, **_):

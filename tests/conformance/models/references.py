@@ -147,12 +147,18 @@ def classified(config, weights, matrix, drop, more_logits=0.0):
     outputs, kernel = last_layer(config, weights, hidden, more_logits)
     kernels.append(kernel)
     penalty = config["l2"] * sum((each**2).sum() for each in kernels)
-    if config.get("ambiguity_penalty"):
-        logits, _ = last_layer({"activation": None}, weights, hidden)
-        penalty += config["ambiguity_penalty"] * references.ambiguity(
-            logits, more_logits
-        )
+    penalty += ambiguity_of(config, weights, hidden, more_logits)
     return outputs, penalty
+
+
+def ambiguity_of(config, weights, hidden, more_logits):
+    """The penalty on the logits of both parts of a wide and deep model."""
+    if not config.get("ambiguity_penalty"):
+        return 0.0
+    logits, _ = last_layer({"activation": None}, weights, hidden)
+    return config["ambiguity_penalty"] * references.ambiguity(
+        logits, more_logits
+    )
 
 
 def last_layer(config, weights, hidden, more_logits=0.0):
@@ -272,5 +278,14 @@ def decomposable_classifier(config, weights, batch, drop=nothing):
         for weight in weights[f"hidden_{number}"]
     ]
     hidden = references.feed_forward(compared, aggregate, drop)
-    outputs, _ = last_layer(config, weights, hidden)
-    return Answer(outputs, result.scores, [compared], 0.0)
+    logits = 0.0
+    if config["ngram_buckets"] is not None:
+        (logits,) = references.pair_ngram_logits(
+            {"word_ngrams": (1, 2), "match_ngrams": (1, 2, 3)},
+            weights["ngram_logits"],
+            ids,
+            None,
+        ).outputs
+    outputs, _ = last_layer(config, weights, hidden, logits)
+    penalty = ambiguity_of(config, weights, hidden, logits)
+    return Answer(outputs, result.scores, [compared], penalty)

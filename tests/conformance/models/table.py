@@ -400,6 +400,15 @@ ROWS = [
                 TUNED | WORDS_AND_CHARACTERS | SHALLOW | PROBABILITIES,
                 {"exact_match": True},
             ),
+            "ngrams": (
+                FIXED | WORDS | DECOMPOSABLE | LOGITS,
+                {"exact_match": True, **NGRAMS},
+            ),
+            "ngrams-intra-sentence": (
+                TUNED | WORDS | INTRA | PROBABILITIES,
+                {**NGRAMS, "ambiguity_penalty": 0.7},
+            ),
         },
+        {"ngram_buckets": None, "ambiguity_penalty": 0.0},
     ),
 ]

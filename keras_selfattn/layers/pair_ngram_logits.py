@@ -1,0 +1,164 @@
+import keras
+from keras import ops
+
+from keras_selfattn import validation
+from keras_selfattn.layers.exact_match import matches
+from keras_selfattn.layers.ngram_layer import NGramLayer
+from keras_selfattn.layers.pairs import pair
+from keras_selfattn.layers.pairs import pair_of_shapes
+
+_NAMES = ("premise", "hypothesis")
+
+
+@keras.saving.register_keras_serializable(package="keras_selfattn")
+class PairNGramLogits(NGramLayer):
+    """The logits of a linear model of what a pair's second text adds.
+
+    It is the wide part of a wide and deep classifier of pairs, beside the deep
+    one. With few pairs most of what can be learned is which words the second
+    text has that the first has not, and how many.
+
+    1. `m_j = 1` if some `p_i = h_j`, else `0`, as in
+        `keras_selfattn.layers.ExactMatch`.
+    2. Each run of `k` words of the hypothesis, for the lengths `k` of
+        `word_ngrams`, is an n-gram of `x_j = 2 h_j + m_j`, and so is, for
+        those of `match_ngrams`, each run of `x_j = 1 + m_j`, which words are
+        the same. Padding parts them.
+    3. An n-gram of `x_1, ..., x_k` has the row `h_k` of the table, with
+        `h_0 = ` the number of its kind and
+        `h_i = (997 · h_{i-1} + x_i) mod num_buckets`. N-grams of the same row
+        share it.
+    4. The logits are the sum of the rows of all `n` n-grams over `√n`.
+
+    So each n-gram has a share of each logit, and the shares sum to the logit.
+
+    Args:
+        num_classes: Integer, the number of logits.
+        num_buckets: Integer, the number of rows of the table, up to
+            1,048,576.
+        word_ngrams: Sequence of integers, the lengths of n-grams of words.
+            Defaults to `(1, 2)`.
+        match_ngrams: Sequence of integers, those of n-grams of matches.
+            Defaults to `(1, 2, 3)`.
+        **kwargs: Arguments of `keras.layers.Layer`.
+
+    Call arguments:
+        inputs: Pair of integer tensors `(premise, hypothesis)`, the ids of
+            their words, of shapes `(batch, n_p)` and `(batch, n_h)`, where 0
+            is padding.
+        return_shares: Boolean, whether to return the shares too. Defaults to
+            `False`.
+
+    Returns:
+        A tensor of shape `(batch, num_classes)`, and with `return_shares` one
+        of shape `(batch, n_h, grams, num_classes)`: of the n-grams that begin
+        with a word of the hypothesis, in the order that `names_of_grams`
+        gives. A place without an n-gram has zeros.
+
+    Raises:
+        ValueError: if an argument is out of its range, or if the inputs are
+            not a pair of rank 2 with the same batch.
+
+    References:
+        - [Cheng et al., 2016](https://arxiv.org/abs/1606.07792), wide and
+            deep
+        - [Wang & Manning, 2012](https://aclanthology.org/P12-2018/),
+            log-count ratios
+        - [Bowman et al., 2015](https://arxiv.org/abs/1508.05326), section
+            3.2, features of pairs
+
+    Example:
+
+    >>> import numpy as np
+    >>> layer = PairNGramLogits(num_classes=2, num_buckets=64)
+    >>> premise = np.array([[3, 5], [5, 0], [3, 0]])
+    >>> hypothesis = np.array([[5, 4], [5, 0], [4, 0]])
+    >>> layer.build([premise.shape, hypothesis.shape])
+    >>> layer.adapt([((premise, hypothesis), np.array([0, 1, 0]))])
+    >>> logits, shares = layer((premise, hypothesis), return_shares=True)
+    >>> tuple(logits.shape), tuple(shares.shape)
+    ((3, 2), (3, 2, 5, 2))
+    >>> layer.names_of_grams(["It", "rains"], matches=[True, False])
+    [['=It', '=It +rains', '=', '= +', ''], ['+rains', '', '+', '', '']]
+    """
+
+    def __init__(
+        self,
+        num_classes,
+        num_buckets,
+        word_ngrams=(1, 2),
+        match_ngrams=(1, 2, 3),
+        **kwargs,
+    ):
+        super().__init__(num_classes, num_buckets, **kwargs)
+        self.word_ngrams = validation.widths(word_ngrams, "word_ngrams")
+        self.match_ngrams = validation.widths(match_ngrams, "match_ngrams")
+
+    def build(self, input_shape):
+        axes = ("batch", "steps")
+        pair_of_shapes(input_shape, axes, _NAMES, self, same=(0,))
+        super().build(input_shape)
+
+    def sequences(self, inputs):
+        premise, hypothesis = pair(inputs, _NAMES, self)
+        hypothesis = ops.cast(hypothesis, "int32")
+        _, found = matches(premise, hypothesis)
+        found = ops.cast(found, "int32")
+        is_word = ops.not_equal(hypothesis, 0)
+        words = 2 * hypothesis + found
+        pattern = ops.where(is_word, 1 + found, 0)
+        return [
+            *((size, words) for size in self.word_ngrams),
+            *((size, pattern) for size in self.match_ngrams),
+        ]
+
+    def adapt(self, batches, scale=1.0):
+        """Fill the table with the log-count ratios of labeled pairs.
+
+        Args:
+            batches: As in `NGramLogits.adapt`.
+            scale: Float, what the ratios are multiplied by. Defaults to
+                `1.0`.
+        """
+        super().adapt(batches, scale)
+
+    def names_of_grams(self, tokens, matches):
+        """What stands in the places of `return_shares`.
+
+        Args:
+            tokens: List of strings, the words of the hypothesis.
+            matches: Sequence of booleans, whether each stands in the premise.
+
+        Returns:
+            A list, by word, of lists of strings, by place; `""` where there
+            is no n-gram. A word that the premise has too begins with `=`, one
+            that it has not with `+`; these signs alone are an n-gram of
+            matches.
+        """
+        signs = ["=" if found else "+" for found in matches]
+        words = [
+            sign + token for sign, token in zip(signs, tokens, strict=True)
+        ]
+        kinds = [
+            *((size, words) for size in self.word_ngrams),
+            *((size, signs) for size in self.match_ngrams),
+        ]
+        return [
+            [
+                " ".join(names[first : first + size])
+                if first + size <= len(names)
+                else ""
+                for size, names in kinds
+            ]
+            for first in range(len(tokens))
+        ]
+
+    def compute_output_shape(self, input_shape):
+        return (pair(input_shape, _NAMES, self)[0][0], self.num_classes)
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "word_ngrams": self.word_ngrams,
+            "match_ngrams": self.match_ngrams,
+        }
