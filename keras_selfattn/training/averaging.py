@@ -1,11 +1,14 @@
 """The moving averages of a model's weights, and their evaluation."""
 
 import contextlib
+import math
 from collections.abc import Iterator
 from collections.abc import Mapping
 
 import keras
 from keras import ops
+
+from keras_selfattn.training.values import batch_size_for
 
 
 @contextlib.contextmanager
@@ -19,8 +22,7 @@ def averaged_weights(model: keras.Model) -> Iterator[None]:
         model: A compiled model. Nothing happens if its optimizer does not
             keep averages.
     """
-    # Keras wraps the optimizer of a model that computes in float16.
-    optimizer = getattr(model.optimizer, "inner_optimizer", model.optimizer)
+    optimizer = _optimizer(model)
     if not optimizer.use_ema:
         yield
         return
@@ -37,6 +39,28 @@ def averaged_weights(model: keras.Model) -> Iterator[None]:
     finally:
         for variable, value in zip(variables, weights, strict=True):
             variable.assign(value)
+
+
+def set_reach(model: keras.Model, training: Mapping, rows: int) -> None:
+    """Let the averages reach over as many epochs as a recipe says.
+
+    An average over more steps than there have been is of the first weights.
+
+    Args:
+        model: A compiled model.
+        training: Dictionary of training values. Without `ema_epochs` nothing
+            happens.
+        rows: Integer, the number of training texts.
+    """
+    epochs = training.get("ema_epochs")
+    if epochs is not None:
+        steps = math.ceil(rows / batch_size_for(training, rows))
+        _optimizer(model).ema_momentum = 1 - 1 / (epochs * steps)
+
+
+def _optimizer(model):
+    # Keras wraps the optimizer of a model that computes in float16.
+    return getattr(model.optimizer, "inner_optimizer", model.optimizer)
 
 
 class EvaluateAverages(keras.callbacks.Callback):

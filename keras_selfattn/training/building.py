@@ -96,8 +96,12 @@ def make_model(
 def _slots(training):
     """How many numbers an optimizer keeps for each weight, at least."""
     kept = {"adam": 2, "adagrad": 1, "sgd": bool(training.get("momentum"))}
-    averages = training["ema_momentum"] is not None
-    return kept.get(training["optimizer"], 0) + averages
+    return kept.get(training["optimizer"], 0) + _averages(training)
+
+
+def _averages(training):
+    names = ("ema_momentum", "ema_epochs")
+    return any(training[name] is not None for name in names)
 
 
 def compile_model(
@@ -117,8 +121,10 @@ def compile_model(
         for name, value in training.items()
         if BY_NAME[name].is_optimizers
     }
+    if _averages(training):
+        arguments["use_ema"] = True
     if training["ema_momentum"] is not None:
-        arguments.update(use_ema=True, ema_momentum=training["ema_momentum"])
+        arguments["ema_momentum"] = training["ema_momentum"]
     metrics = ["accuracy"]
     if training["monitor"] == "macro_f1":
         metrics.append(MacroF1(model.output.shape[-1]))

@@ -12,6 +12,7 @@ import numpy as np
 
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.models.ngrams import adapt_ngrams
+from keras_selfattn.training.averaging import set_reach
 from keras_selfattn.training.balancing import balanced_weights
 from keras_selfattn.training.epochs import Clock
 from keras_selfattn.training.epochs import KeepRun
@@ -59,6 +60,7 @@ def fit(
         dev_data = dev_data.with_labels(one_hot(dev_data))
     verbose = shown(verbose)
     size = batch_size_for(training, len(train_data))
+    set_reach(model, training, len(train_data))
     share = workers and workers.share
     tells = verbose and (workers is None or workers.is_chief)
     if tells and size != training["batch_size"]:

@@ -195,6 +195,15 @@ VALUES = (
         or_none=True,
     ),
     Value(
+        "ema_epochs",
+        COUNT,
+        "epochs that the moving average reaches over, however few steps they "
+        "have; an `ema_momentum` that is given takes its place",
+        None,
+        or_none=True,
+        is_recorded=False,
+    ),
+    Value(
         "steps_per_execution",
         COUNT,
         "steps between two returns to Python; changes no number",
@@ -344,7 +353,7 @@ def with_overrides(values: Mapping, overrides: Mapping) -> dict[str, Any]:
     A learning rate that falls over all epochs falls over the new number of
     them, unless `decay_epochs` is given too: else it would end above 0, or
     the last epochs would learn nothing. A batch size that is given is taken,
-    however many steps that makes.
+    however many steps that makes, and so is an `ema_momentum`.
 
     Args:
         values: Dictionary of training values.
@@ -359,8 +368,12 @@ def with_overrides(values: Mapping, overrides: Mapping) -> dict[str, Any]:
         # A wrong number is told by the name that it was given.
         BY_NAME["epochs"].check(both["epochs"])
         both["decay_epochs"] = overrides.get("decay_epochs", both["epochs"])
-    if "batch_size" in overrides and "max_batch_size" not in overrides:
-        both.pop("max_batch_size", None)
+    for given, other in (
+        ("batch_size", "max_batch_size"),
+        ("ema_momentum", "ema_epochs"),
+    ):
+        if given in overrides and other not in overrides:
+            both.pop(other, None)
     return both
 
 

@@ -19,6 +19,7 @@ from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.models.ngrams import adapt_ngrams
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text.columns import are_texts
+from keras_selfattn.training.averaging import set_reach
 from keras_selfattn.training.values import batch_size_for
 from keras_selfattn.tuning.choices import find_choices
 from keras_selfattn.tuning.spaces import SPACES
@@ -190,6 +191,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             callbacks.insert(0, stopping)
         if isinstance(x, EncodedDataset):
             size = batch_size_for(values, len(x))
+            set_reach(model, values, len(x))
             adapt_ngrams(model, x)
             if values.get("class_weight"):
                 kwargs["class_weight"] = training.class_weights(

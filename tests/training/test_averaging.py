@@ -3,6 +3,9 @@ import numpy as np
 import pytest
 from keras.ops import convert_to_numpy as array
 
+from keras_selfattn.training.averaging import set_reach
+from keras_selfattn.training.building import compile_model
+from tests.tiny_classifier import tiny_classifier
 from tests.training.small import assert_same_run
 from tests.training.small import final_weights
 from tests.training.small import reviews
@@ -71,6 +74,29 @@ def test_the_average_is_the_equation(tmp_path):
     assert len(steps) == 2
     for first, second, kept in zip(*steps, model.get_weights(), strict=True):
         np.testing.assert_allclose(kept, (first + second) / 2, atol=1e-7)
+
+
+def test_an_average_over_an_epoch(averaged_run, tmp_path):
+    # 96 texts are six steps.
+    given = {"epochs": 3, "batch_size": 16}
+    train(tmp_path / "epochs", training_overrides={**given, "ema_epochs": 2})
+    momentum = {**given, "ema_momentum": 11 / 12}
+    train(tmp_path / "momentum", training_overrides=momentum)
+    assert_same_run(tmp_path / "epochs", tmp_path / "momentum")
+    kept = [
+        final_weights(folder)
+        for folder in (tmp_path / "epochs", averaged_run[0])
+    ]
+    assert any(not np.array_equal(*each) for each in zip(*kept, strict=True))
+
+
+def test_an_average_over_an_epoch_in_half_precision():
+    model = tiny_classifier(dtype="mixed_float16")
+    values = {"optimizer": "adam", "learning_rate": 0.1, "batch_size": 8}
+    compile_model(model, {**values, "ema_epochs": 3})
+    set_reach(model, {**values, "ema_epochs": 3}, rows=30)
+    optimizer = model.optimizer.inner_optimizer
+    assert optimizer.use_ema and optimizer.ema_momentum == 11 / 12
 
 
 def test_a_resumed_averaged_run(averaged_run, tmp_path):

@@ -257,6 +257,14 @@ def test_a_batch_size_that_is_given_is_taken():
     assert values.with_overrides(own, both) == both
 
 
+def test_a_momentum_that_is_given_is_taken():
+    own = {"ema_epochs": 2}
+    given = {"ema_momentum": None}
+    assert values.with_overrides(own, given) == given
+    both = {"ema_momentum": 0.9, "ema_epochs": 1}
+    assert values.with_overrides(own, both) == both
+
+
 def test_a_model_to_start_from_and_its_falling_rate(tmp_path):
     first = {"epochs": 2, "decay_epochs": 2, "batch_size": 16}
     train(tmp_path / "first", training_overrides=first)

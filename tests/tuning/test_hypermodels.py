@@ -492,6 +492,14 @@ def test_averaged_weights_are_those_that_are_evaluated_and_kept():
         assert not np.array_equal(kept, last)
 
 
+def test_averages_reach_over_epochs_in_a_trial():
+    hypermodel = make(ema_epochs=3, batch_size=2)
+    hp, model = built(hypermodel)
+    hypermodel.fit(hp, model, encode(8), epochs=1, verbose=0)
+    assert model.optimizer.use_ema
+    assert model.optimizer.ema_momentum == 11 / 12
+
+
 def test_the_learning_rate_falls_in_a_trial():
     hypermodel = make(decay_epochs=2, learning_rate=0.1)
     hp, model = built(hypermodel)
