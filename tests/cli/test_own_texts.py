@@ -81,6 +81,7 @@ def test_pairs_take_them_too(data, tmp_path, capsys):
     assert settings["training"]["normalize_vectors"] is False
     assert settings["model"]["trainable_embeddings"] is False
     assert settings["model"]["exact_match"] is True
+    assert settings["model"]["ngram_buckets"] == 2**18
 
     # The same, prepared before.
     folder = tmp_path / "prepared"
