@@ -24,13 +24,9 @@ class PairNGramLogits(NGramLayer):
         `word_ngrams`, is an n-gram of `x_j = 2 h_j + m_j`, and so is, for
         those of `match_ngrams`, each run of `x_j = 1 + m_j`, which words are
         the same. Padding parts them.
-    3. An n-gram of `x_1, ..., x_k` has the row `h_k` of the table, with
-        `h_0 = ` the number of its kind and
-        `h_i = (997 · h_{i-1} + x_i) mod num_buckets`. N-grams of the same row
-        share it.
-    4. The logits are the sum of the rows of all `n` n-grams over `√n`.
-
-    So each n-gram has a share of each logit, and the shares sum to the logit.
+    3. An n-gram of `x_1, ..., x_k` has a row of the table, and the logits are
+        the sum of the rows of all n-grams over the root of their number, as in
+        `keras_selfattn.layers.NGramLogits`.
 
     Args:
         num_classes: Integer, the number of logits.
