@@ -161,12 +161,12 @@ LABELS = {
         "that are installed and those of IMDB's texts, n-grams, each part by "
         "itself"
     ),
-    "decomposable": "decomposable attention",
+    "decomposable": "decomposable attention, n-grams",
     "decomposable_intra": (
-        "decomposable attention, with intra-sentence attention"
+        "decomposable attention, with intra-sentence attention, n-grams"
     ),
     "decomposable_installed_vectors": (
-        "decomposable attention, the vectors that are installed"
+        "decomposable attention, n-grams, the vectors that are installed"
     ),
     "from_snli": "`--from snli_decomposable`",
     "from_reviews": "`--from reviews_structured`",
