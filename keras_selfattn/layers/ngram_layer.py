@@ -20,13 +20,15 @@ class NGramLayer(ScoringLayer):
         num_classes: Integer, the number of logits.
         num_buckets: Integer, the number of rows of the table, up to
             1,048,576.
+        word_ngrams: Sequence of integers, the lengths of n-grams of words.
         **kwargs: Arguments of `keras.layers.Layer`.
     """
 
-    def __init__(self, num_classes, num_buckets, **kwargs):
+    def __init__(self, num_classes, num_buckets, word_ngrams, **kwargs):
         super().__init__(**kwargs)
         self.num_classes = validation.integer(num_classes, "num_classes")
         self.num_buckets = check_buckets(num_buckets, "num_buckets")
+        self.word_ngrams = validation.widths(word_ngrams, "word_ngrams")
 
     def build(self, input_shape):
         # Cast to half precision, the whole table would be read and its
@@ -147,6 +149,7 @@ class NGramLayer(ScoringLayer):
             **super().get_config(),
             "num_classes": self.num_classes,
             "num_buckets": self.num_buckets,
+            "word_ngrams": self.word_ngrams,
         }
 
 

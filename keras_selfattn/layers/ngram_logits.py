@@ -79,8 +79,7 @@ class NGramLogits(NGramLayer):
         character_ngrams=(3, 4, 5),
         **kwargs,
     ):
-        super().__init__(num_classes, num_buckets, **kwargs)
-        self.word_ngrams = validation.widths(word_ngrams, "word_ngrams")
+        super().__init__(num_classes, num_buckets, word_ngrams, **kwargs)
         self.character_ngrams = validation.widths(
             character_ngrams, "character_ngrams"
         )
@@ -144,7 +143,6 @@ class NGramLogits(NGramLayer):
     def get_config(self):
         return {
             **super().get_config(),
-            "word_ngrams": self.word_ngrams,
             "character_ngrams": self.character_ngrams,
         }
 

@@ -86,8 +86,7 @@ class PairNGramLogits(NGramLayer):
         match_ngrams=(1, 2, 3),
         **kwargs,
     ):
-        super().__init__(num_classes, num_buckets, **kwargs)
-        self.word_ngrams = validation.widths(word_ngrams, "word_ngrams")
+        super().__init__(num_classes, num_buckets, word_ngrams, **kwargs)
         self.match_ngrams = validation.widths(match_ngrams, "match_ngrams")
 
     def build(self, input_shape):
@@ -155,6 +154,5 @@ class PairNGramLogits(NGramLayer):
     def get_config(self):
         return {
             **super().get_config(),
-            "word_ngrams": self.word_ngrams,
             "match_ngrams": self.match_ngrams,
         }

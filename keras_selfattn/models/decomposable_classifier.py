@@ -10,7 +10,7 @@ from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.classifier_head import ClassifierHead
 from keras_selfattn.models.construction import constructor
 from keras_selfattn.models.ngrams import make_ngrams
-from keras_selfattn.models.ngrams import ngram_inputs
+from keras_selfattn.models.ngrams import wide_part
 from keras_selfattn.models.words import Words
 from keras_selfattn.sides import PAIR
 
@@ -198,10 +198,7 @@ class DecomposableClassifier(Classifier):
         hidden = head.hidden_layers(
             compared, aggregate_units, "aggregate_units", dropout
         )
-        logits, views = None, {}
-        if ngrams is not None:
-            logits, shares = ngrams(ngram_inputs(inputs), return_shares=True)
-            views["ngram_shares"] = shares
+        logits, views = wide_part(ngrams, inputs)
         outputs = head.scores(
             hidden, more_logits=logits, ambiguity_penalty=ambiguity_penalty
         )

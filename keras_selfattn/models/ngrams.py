@@ -35,10 +35,20 @@ def make_ngrams(arguments, make_layer=layers.NGramLogits):
     )
 
 
-def ngram_inputs(inputs):
-    """What the layer takes of a model's inputs: one of them, or a list."""
-    taken = [inputs[name] for name in _names(inputs)]
-    return taken if len(taken) > 1 else taken[0]
+def wide_part(layer, inputs):
+    """The logits of n-grams in a model, and the view of their shares.
+
+    Args:
+        layer: What `make_ngrams` gives.
+        inputs: Dictionary of the model's inputs.
+
+    Returns:
+        The logits, or `None` without n-grams, and a dictionary of views.
+    """
+    if layer is None:
+        return None, {}
+    logits, shares = layer(_ngram_inputs(inputs), return_shares=True)
+    return logits, {"ngram_shares": shares}
 
 
 def adapt_ngrams(model, corpus):
@@ -59,7 +69,7 @@ def adapt_ngrams(model, corpus):
             arrays = {
                 name: np.asarray(features[name]) for name in _names(model.input)
             }
-            yield ngram_inputs(arrays), np.asarray(labels)
+            yield _ngram_inputs(arrays), np.asarray(labels)
 
     layer.adapt(batches())
 
@@ -97,6 +107,12 @@ def names_of_grams(model, features, tokens):
     if "char_ids" in model.input:
         characters = model.preprocessor.max_characters
     return [layer.names_of_grams(words, characters) for words in tokens]
+
+
+def _ngram_inputs(inputs):
+    """What the layer takes of a model's inputs: one of them, or a list."""
+    taken = [inputs[name] for name in _names(inputs)]
+    return taken if len(taken) > 1 else taken[0]
 
 
 def _names(inputs):

@@ -8,7 +8,7 @@ from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.models.classifier_head import ClassifierHead
 from keras_selfattn.models.construction import constructor
 from keras_selfattn.models.ngrams import make_ngrams
-from keras_selfattn.models.ngrams import ngram_inputs
+from keras_selfattn.models.ngrams import wide_part
 from keras_selfattn.models.sentence_encoder import as_matrix
 from keras_selfattn.models.sentence_encoder import make_encoder
 from keras_selfattn.models.sentence_encoder import make_pooling
@@ -184,10 +184,7 @@ class SentenceClassifier(Classifier):
             states, mask=mask, return_attention_scores=True
         )
         embedding = as_matrix(embedding)
-        logits, views = None, {}
-        if ngrams is not None:
-            logits, shares = ngrams(ngram_inputs(inputs), return_shares=True)
-            views["ngram_shares"] = shares
+        logits, views = wide_part(ngrams, inputs)
         outputs = head.sentence_scores(
             embedding, config, name="sentence_embedding", more_logits=logits
         )
