@@ -78,7 +78,7 @@ def test_what_was_run_is_not_run_again(call, runs, capsys, tmp_path):
     said = capsys.readouterr().out
     assert "| dev accuracy % | TREC | SNLI |" in said
     assert "| Keras, CNN of Kim | 60.0 ± 10.0 | 60.0 ± 10.0 |" in said
-    assert "| decomposable attention |  | 60.0 ± 10.0 |" in said
+    assert "| decomposable attention, n-grams |  | 60.0 ± 10.0 |" in said
     assert (tmp_path / "corpora.png").stat().st_size > 1000
     call(*only)
     call("--report")
