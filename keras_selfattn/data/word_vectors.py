@@ -6,6 +6,7 @@ import itertools
 import os
 import pathlib
 import re
+from collections.abc import Iterator
 from collections.abc import Sequence
 
 import numpy as np
@@ -76,6 +77,31 @@ def load_word_vectors(
             path, 1, f"{announced} rows as announced there", f"{count}"
         )
     return vectors, wanted.found
+
+
+def words_with_vectors(path: str | os.PathLike) -> Iterator[str]:
+    """The words of a file of word vectors, one after the other.
+
+    Args:
+        path: As in `load_word_vectors`.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: with path and line, if the file is damaged or empty.
+
+    Example:
+
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "vectors.txt")
+    ...     with open(path, "w") as file:
+    ...         _ = file.write("the 0.5 1\\nWorld 2 -3\\n")
+    ...     list(words_with_vectors(path))
+    ['the', 'World']
+    """
+    _, width, rows = _read_rows(path)
+    for number, line in rows:
+        yield _word(path, number, line, width)
 
 
 def take_word_vectors(

@@ -28,6 +28,7 @@ from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import count_words
 from keras_selfattn.text import most_frequent_characters
 from keras_selfattn.training.values import DEFAULTS
+from keras_selfattn.training.word_vectors import first_words
 from keras_selfattn.training.word_vectors import load_vectors
 
 
@@ -122,6 +123,7 @@ def prepare(
             train_texts, training, vectors, model
         )
     else:
+        check_vectors(training, vectors)
         counts = _count_words(train_texts, start.preprocessor.lowercase)
         preprocessor = start.preprocessor.extended(
             _frequent(counts, training["min_count"])
@@ -183,20 +185,30 @@ def make_preprocessor(
     """The tokenizer with the vocabulary of the training texts.
 
     The vocabulary holds the words that occur `min_count` times and, where
-    vectors are given, those that have one.
+    vectors are given, those that have one, and `unseen_words` that have one
+    and do not occur.
 
     Returns:
         The preprocessor and, with `vectors`, the pair that
         `WordEmbedding.load_vectors` takes, otherwise `None`.
     """
     training = {**DEFAULTS, **training}
-    if vectors is None and training["induce_vectors"]:
-        raise ValueError(
-            "`induce_vectors` takes a file of pretrained word vectors. "
-            "Received: vectors=None"
-        )
+    check_vectors(training, vectors)
     counts = _count_words(texts, training["lowercase"])
     return preprocessor_of(counts, training, vectors, model)
+
+
+def check_vectors(
+    training: Mapping,
+    vectors: str | os.PathLike | Sequence[str | os.PathLike] | None,
+) -> None:
+    """`ValueError` where a training value needs vectors that are not given."""
+    for name in ("induce_vectors", "unseen_words"):
+        if vectors is None and training.get(name):
+            raise ValueError(
+                f"`{name}` takes a file of pretrained word vectors. "
+                "Received: vectors=None"
+            )
 
 
 def preprocessor_of(
@@ -230,11 +242,17 @@ def preprocessor_of(
         words = _frequent(counts, min_count)
     else:
         words = list(counts)
+        if training["unseen_words"]:
+            words += _unseen(
+                first_words(vectors, training["unseen_words"]),
+                counts,
+                training["lowercase"],
+            )
         matrix, has_vector = load_vectors(vectors, words)
         kept = has_vector.copy()
         if min_count is not None:
-            occurs = np.fromiter(counts.values(), "int64", len(words))
-            kept |= occurs >= min_count
+            occurs = np.fromiter(counts.values(), "int64", len(counts))
+            kept[: len(counts)] |= occurs >= min_count
         rows = np.flatnonzero(kept)
         words = [words[row] for row in rows]
     preprocessor = TextPreprocessor(
@@ -258,6 +276,13 @@ def _count_words(texts, lowercase):
     rows = labeled_rows(texts)
     strings = (part for text, _ in rows for part in sides.sentences(text))
     return count_words(strings, lowercase)
+
+
+def _unseen(words, counts, lowercase):
+    """Those of some words that are tokens, and that the texts have not."""
+    words = dict.fromkeys(words)
+    tokens = count_words(words, lowercase)
+    return [word for word in words if word in tokens and word not in counts]
 
 
 def _frequent(counts, min_count):

@@ -40,6 +40,7 @@ _NAMES = (
     "prepend_null",
     "num_oov_indices",
     "min_count",
+    "unseen_words",
 )
 
 
@@ -90,7 +91,8 @@ class PreparedFolder:
         """
         model = {**get_preset(preset).model, **overrides}
         asked = json.loads(json.dumps(text_settings(training, model, vectors)))
-        made = self._manifest["settings"]["texts"]
+        # A folder may have been made before there was this value.
+        made = {"unseen_words": 0, **self._manifest["settings"]["texts"]}
         if different := differences(asked, made):
             raise ValueError(
                 f"{self.folder} was prepared with other values of: "

@@ -41,6 +41,7 @@ from keras_selfattn.models import get_preset
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import count_words
 from keras_selfattn.training.mapping import mapping
+from keras_selfattn.training.preparation import check_vectors
 from keras_selfattn.training.preparation import preprocessor_of
 from keras_selfattn.training.prepared_folder import PREPROCESSOR_FOLDER
 from keras_selfattn.training.prepared_folder import VECTORS_FILE
@@ -88,8 +89,8 @@ def prepare_shards(
         resume: Boolean, whether to go on with what is in `folder`.
         model_overrides: As in `train`.
         training_overrides: As in `train`. Of these the ids depend on
-            `lowercase`, `max_tokens`, `prepend_null`, `num_oov_indices` and
-            `min_count`.
+            `lowercase`, `max_tokens`, `prepend_null`, `num_oov_indices`,
+            `min_count` and `unseen_words`.
         processes: Integer, how many work at a time. Defaults to the number of
             cores. A script that asks for several has its own code behind
             `if __name__ == "__main__":`.
@@ -124,6 +125,7 @@ def prepare_shards(
     for texts in train_texts:
         check_rows(texts, "train_texts")
     check_rows(dev_texts, "dev_texts")
+    check_vectors(training, vectors)
     settings = {
         "preset": preset,
         "texts": text_settings(training, model, vectors),

@@ -20,7 +20,7 @@ _PRESETS = {
 }
 # What follows from the model's own words, or from the run's data.
 _OF_DATA = ("vocabulary_size", "num_classes", "labels", "name", "trainable")
-_NO_MORE = {"induce_vectors": False, "class_weight": None}
+_NO_MORE = {"induce_vectors": False, "unseen_words": 0, "class_weight": None}
 
 
 class Start:

@@ -27,6 +27,7 @@ class Range(typing.NamedTuple):
 
 
 COUNT = Range(int, "a positive integer", lambda value: value >= 1)
+COUNT_OR_0 = Range(int, "an integer of 0 or more", lambda value: value >= 0)
 TWO_OR_MORE = Range(int, "an integer of 2 or more", lambda value: value >= 2)
 SWITCH = Range(bool, "True or False")
 ABOVE_0 = Range(
@@ -241,6 +242,14 @@ VALUES = (
         "vectors, share those of the words outside the vocabulary",
         2,
         or_none=True,
+    ),
+    _of_texts(
+        "unseen_words",
+        COUNT_OR_0,
+        "how many words that don't occur are in the vocabulary too, with the "
+        "pretrained vectors that they have, the first ones of each file",
+        0,
+        is_recorded=False,
     ),
     _of_texts(
         "induce_vectors",

@@ -1,5 +1,6 @@
 """Word vectors from files, and from trained models."""
 
+import itertools
 import os
 import pathlib
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from keras_selfattn import models
 from keras_selfattn.data.joined_vectors import join_vectors
 from keras_selfattn.data.word_vectors import load_word_vectors
 from keras_selfattn.data.word_vectors import take_word_vectors
+from keras_selfattn.data.word_vectors import words_with_vectors
 from keras_selfattn.zoo.folders import find_model
 
 
@@ -39,11 +41,45 @@ def load_vectors(
     return join_vectors([_load(each, vocabulary) for each in sources])
 
 
-def _load(source, vocabulary):
+def first_words(
+    sources: str | os.PathLike | Sequence[str | os.PathLike], count: int
+) -> list[str]:
+    """The first words of each source of vectors, in their order.
+
+    Files of vectors begin with the frequent words.
+
+    Args:
+        sources: As in `load_vectors`.
+        count: Integer, how many of each.
+    """
+    if isinstance(sources, (str, os.PathLike)):
+        sources = [sources]
+    words = []
+    for source in sources:
+        folder = _model_folder(source)
+        if folder is None:
+            found = words_with_vectors(source)
+        else:
+            found, _ = _words_and_table(source, folder)
+        words += itertools.islice(found, count)
+    return words
+
+
+def _model_folder(source):
+    """The folder of a model, or `None` where a source is a file."""
     # A file comes first: it may have the name of a model that ships.
-    folder = None if pathlib.Path(source).is_file() else find_model(source)
+    return None if pathlib.Path(source).is_file() else find_model(source)
+
+
+def _load(source, vocabulary):
+    folder = _model_folder(source)
     if folder is None:
         return load_word_vectors(source, vocabulary)
+    return take_word_vectors(*_words_and_table(source, folder), vocabulary)
+
+
+def _words_and_table(source, folder):
+    """The words that a model knows, and their vectors."""
     model = models.from_preset(folder)
     preprocessor = model.preprocessor
     if preprocessor is None:
@@ -53,5 +89,4 @@ def _load(source, vocabulary):
         )
     first = 1 + preprocessor.num_oov_indices + preprocessor.prepend_null
     table = ops.convert_to_numpy(model.get_layer("word_vectors").embeddings)
-    words = preprocessor.get_vocabulary()[first:]
-    return take_word_vectors(words, table[first:], vocabulary)
+    return preprocessor.get_vocabulary()[first:], table[first:]

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from keras_selfattn.data.word_vectors import load_word_vectors
+from keras_selfattn.data.word_vectors import words_with_vectors
 
 GLOVE = "the 0.5 -1 2e-1\nCat 1 2 3\ncat 4 5 6\n. . . 7 8 9\ncAt 0 0 1\n"
 VOCABULARY = ["", "[UNK]", "cat", "THE", "missing", ". . .", "CAT", "cat"]
@@ -79,6 +80,26 @@ def test_formats(write, header, suffix):
 @pytest.mark.parametrize("header", ["", "5 3\n"])
 def test_harmless_variants(write, header, change):
     check_vectors(write(change(header + GLOVE)))
+
+
+@pytest.mark.parametrize("suffix", ["", ".gz", ".zip"])
+@pytest.mark.parametrize("header", ["", "5 3\n"])
+def test_words(write, header, suffix):
+    path = write(header + GLOVE, f"vectors.txt{suffix}")
+    assert list(words_with_vectors(path)) == [
+        "the",
+        "Cat",
+        "cat",
+        ". . .",
+        "cAt",
+    ]
+
+
+def test_words_of_a_ragged_file(write):
+    words = words_with_vectors(write("a 1 2\nc 1 2\nb 1\n"))
+    assert [next(words), next(words)] == ["a", "c"]
+    with pytest.raises(ValueError, match=":3: expected .*2 numbers.*'b 1'"):
+        next(words)
 
 
 @pytest.mark.parametrize("order", [1, -1])

@@ -111,10 +111,108 @@ def test_words_without_a_pretrained_vector_get_an_induced_one(tmp_path):
     assert_same_run(tmp_path / "whole", tmp_path / "run")
 
 
-def test_vectors_are_not_induced_from_none(tmp_path):
-    with pytest.raises(ValueError, match="`induce_vectors` takes a file of"):
-        train(tmp_path / "run", training_overrides={"induce_vectors": True})
+@pytest.mark.parametrize(
+    "name, value", [("induce_vectors", True), ("unseen_words", 5)]
+)
+def test_what_takes_vectors_is_not_had_without(tmp_path, name, value):
+    with pytest.raises(ValueError, match=f"`{name}` takes a file of"):
+        train(tmp_path / "run", training_overrides={name: value})
     assert not (tmp_path / "run").exists()
+    with pytest.raises(ValueError, match=f"`{name}` takes a file of"):
+        training.prepare_shards(
+            "lin2017_yelp",
+            [reviews(20, 1)],
+            reviews(20, 2),
+            tmp_path / "prepared",
+            training_overrides={name: value},
+        )
+    assert not (tmp_path / "prepared").exists()
+
+
+def known(vectors, unseen_words, lowercase=True, texts=None):
+    """The vocabulary, without the words that stand for others, and vectors."""
+    preprocessor, (table, has_vector) = training.make_preprocessor(
+        texts or [("the plain was was", "a"), ("was the", "b")],
+        {
+            "lowercase": lowercase,
+            "max_tokens": 9,
+            "min_count": 2,
+            "unseen_words": unseen_words,
+        },
+        vectors,
+        {},
+    )
+    words = preprocessor.get_vocabulary()[2:]
+    assert len(table) == len(words) + 2
+    return words, table[2:], has_vector[2:]
+
+
+def test_words_that_do_not_occur_are_known_by_their_vectors(tmp_path):
+    path = tmp_path / "vectors.txt"
+    write_vectors(
+        path, ["the", "dogs", "plain", "don't", "dogs", "cat", "mice"]
+    )
+    words, _, _ = known(path, 0)
+    assert words == ["was", "the", "plain"]
+    # The first ones of the file; what would be two tokens is none.
+    more, table, has_vector = known(path, 6)
+    assert more == [*words, "dogs", "cat"]
+    assert has_vector.tolist() == [False, True, True, True, True]
+    np.testing.assert_array_equal(table[:, 0], [0, 0, 2, 1, 5])
+    assert known(path, 99)[0] == [*more, "mice"]
+
+
+def test_a_word_that_occurs_once_and_has_no_vector_stays_unknown(tmp_path):
+    path = tmp_path / "vectors.txt"
+    write_vectors(path, ["the", "dogs"])
+    assert known(path, 9)[0] == ["was", "the", "dogs"]
+
+
+def test_unseen_words_are_such_as_texts_have(tmp_path):
+    path = tmp_path / "vectors.txt"
+    lines = [b"Dogs 1 2 3", b"cut\xc3 1 2 3", b"The 1 2 3", b"[UNK] 1 2 3"]
+    path.write_bytes(b"\n".join([*lines, b"cats 7 8 9", b""]))
+    assert known(path, 9)[0] == ["was", "the", "cats"]
+    assert known(path, 9, lowercase=False)[0] == [
+        "was",
+        "the",
+        "Dogs",
+        "The",
+    ] + ["cats"]
+
+
+def test_unseen_words_of_several_sources(tmp_path, tiny_folder):
+    path = tmp_path / "vectors.txt"
+    write_vectors(path, ["the", "dogs", "cat"])
+    of_model = models.from_preset(tiny_folder).preprocessor.get_vocabulary()[2:]
+    words, _, has_vector = known([path, tiny_folder], 2)
+    seen = ["was", "the"]
+    expected = dict.fromkeys([*seen, "dogs", *of_model[:2]])
+    assert words == list(expected)
+    assert has_vector[2:].all()
+
+
+def test_a_model_reads_unseen_words_by_their_vectors(tmp_path):
+    path = tmp_path / "vectors.txt"
+    write_vectors(path, ["food", "was", "unseen", "unread"])
+    values = {"epochs": 1, "batch_size": 96, "unseen_words": 3}
+    model = train(
+        tmp_path / "run",
+        vectors=path,
+        training_overrides=values,
+        model_overrides=FIXED,
+    )
+    again = models.from_preset(tmp_path / "run")
+    words = again.preprocessor.get_vocabulary()
+    assert "unread" not in words
+    table = array(again.get_layer("word_vectors").embeddings)
+    np.testing.assert_array_equal(table[words.index("unseen")], [2, 0.5, -1])
+    ids = again.preprocess(["unseen unread"])["token_ids"]
+    assert np.asarray(ids).tolist() == [[words.index("unseen"), 1]]
+    np.testing.assert_array_equal(
+        model.predict(["unseen"], verbose=0),
+        again.predict(["unseen"], verbose=0),
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 import hashlib
 import json
+import shutil
 
 import keras
 import pytest
 
+from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn.data import Corpus
 from keras_selfattn.encoding import ray_sessions
@@ -189,6 +191,34 @@ def test_vectors(paths, tmp_path):
     table = model.get_layer("word_vectors").get_weights()[0]
     word = model.preprocessor.get_vocabulary().index("was")
     assert table[word].tolist() == [1.0, 0.5, -1.0]
+
+
+def test_unseen_words(paths, prepared, tmp_path):
+    vectors = tmp_path / "vectors.txt"
+    write_vectors(vectors, ["food", "was", "unseen"])
+    folder = tmp_path / "ids"
+    prepare(
+        folder, paths, vectors=vectors, training_overrides={"unseen_words": 3}
+    )
+    own = models.get_preset("lin2017_yelp").training
+    texts = training.PreparedFolder(folder).texts(
+        "lin2017_yelp", {**own, "unseen_words": 3}, {}, vectors
+    )
+    words = texts.preprocessor.get_vocabulary()
+    table, found = texts.vectors
+    assert words[-1] == "unseen"
+    assert table[-1].tolist() == [2.0, 0.5, -1.0]
+    assert found[-1]
+    with pytest.raises(ValueError, match="other values of: unseen_words"):
+        train(folder, tmp_path / "run", vectors=vectors)
+    # A folder that was made before there was the value has none.
+    manifest = prepared / "manifest.json"
+    made = json.loads(manifest.read_text())
+    del made["settings"]["texts"]["unseen_words"]
+    older = tmp_path / "older"
+    shutil.copytree(prepared, older)
+    (older / "manifest.json").write_text(json.dumps(made))
+    training.PreparedFolder(older).texts("lin2017_yelp", own, {})
 
 
 def test_a_folder_of_other_ids(prepared, tmp_path):
