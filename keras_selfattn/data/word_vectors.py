@@ -94,8 +94,7 @@ def words_with_vectors(path: str | os.PathLike) -> Iterator[str]:
     >>> import os, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = os.path.join(folder, "vectors.txt")
-    ...     with open(path, "w") as file:
-    ...         _ = file.write("the 0.5 1\\nWorld 2 -3\\n")
+    ...     write_word_vectors(path, ["the", "World"], np.eye(2))
     ...     list(words_with_vectors(path))
     ['the', 'World']
     """
