@@ -37,8 +37,8 @@ from keras_selfattn.data import formats
 from keras_selfattn.data.corpora import Corpora
 from keras_selfattn.data.fingerprint import fingerprint
 from keras_selfattn.data.generated import generate_reviews
-from keras_selfattn.data.lines import read_lines
 from keras_selfattn.data.word_vectors import load_word_vectors
+from keras_selfattn.data.word_vectors import words_with_vectors
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.files import write_text
 from keras_selfattn.model_card import CARD_FILE
@@ -241,8 +241,7 @@ def make(name):
 
 def with_all_words(model, file):
     """A model that knows further words, with their vectors of a file."""
-    words = (line.split(b" ", 1)[0].decode() for line in read_lines(file))
-    preprocessor = model.preprocessor.extended(words)
+    preprocessor = model.preprocessor.extended(words_with_vectors(file))
     result = restarted(model, model.labels, preprocessor)
     # Its path is this machine's.
     result.training_record = {**model.training_record, "vectors": file.name}

@@ -11,7 +11,6 @@ import typing
 from tests.cli.commands import SMALL
 
 _COLUMNS = ("--text=review", "--label=stars")
-_TINY = (*SMALL, "--set=encoder=cnn")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,7 +94,7 @@ COMMANDS = {
     for command in (
         Command(
             "train",
-            _fit("train", *_TINY, "--epochs=6"),
+            _fit("train", *SMALL, "--epochs=6"),
             "model/*",
             ("--resume",),
             "settings.json",
@@ -103,7 +102,7 @@ COMMANDS = {
         Command(
             "tune",
             _fit(
-                *("tune", "--preset=lin2017_yelp", *_TINY, "--epochs=2"),
+                *("tune", "--preset=lin2017_yelp", *SMALL, "--epochs=2"),
                 *("--only", "--search=learning_rate=[0.01,0.1]", "--trials=2"),
             ),
             "model/*",

@@ -7,7 +7,7 @@ from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.data.generated_pairs import generate_pairs
 
 SMALL = {
-    # Half as long to trace as a BiLSTM, which tests/golden trains.
+    # A third quicker than a BiLSTM, which tests/golden trains.
     "encoder": "cnn",
     "embedding_dim": 8,
     "units": 6,
