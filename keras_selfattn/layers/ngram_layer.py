@@ -7,7 +7,9 @@ from keras_selfattn.layers.scoring_layer import ScoringLayer
 # h · 997 + id stays an int32 for all hashes and ids.
 _MOST_BUCKETS = 2**20
 MULTIPLIER = 997
-_FEWEST_TEXTS = 2
+# What one text alone has would tell its class, and be worth nothing
+# elsewhere.
+FEWEST_TEXTS = 2
 
 
 class NGramLayer(ScoringLayer):
@@ -105,44 +107,36 @@ class NGramLayer(ScoringLayer):
             shortest = ops.minimum(shortest, taken)
         return rows, ops.not_equal(shortest, 0)
 
-    def adapt(self, batches, scale=0.3):
-        """Fill the table with the log-count ratios of labeled texts.
-
-        For a class, `p` of the `P` n-grams that its texts have, each counted
-        once a text, are those of a row, and `q` of the `Q` that the texts of
-        the other classes have. With `N` rows that two texts or more have, the
-        row's weight is
-        `scale · (log((p + 1) / (P + N)) - log((q + 1) / (Q + N)))`.
-        The others have zeros, and are not counted: what one text alone has
-        would tell its class, and be worth nothing elsewhere.
+    def grams(self, inputs, labels):
+        """The n-grams and the labels of a batch, as NumPy arrays.
 
         Args:
-            batches: Iterable of pairs of what `call` takes, and of the
-                numbers of the classes, integers of shape `(batch,)`, or of
-                how much a text is of each class, `(batch, num_classes)`.
-            scale: Float, what the ratios are multiplied by. Defaults to
-                `0.3`.
+            inputs: As in `call`.
+            labels: The numbers of the classes, integers of shape `(batch,)`,
+                or how much a text is of each class, of shape `(batch,
+                num_classes)`.
+
+        Returns:
+            The numbers of the texts and the rows of their n-grams, two arrays
+            of shape `(grams,)`, and the labels, of shape `(batch,
+            num_classes)`.
         """
-        counts = np.zeros((self.num_buckets, self.num_classes))
-        for inputs, labels in batches:
-            labels = ops.convert_to_numpy(labels)
-            if labels.ndim == 1:
-                labels = np.eye(self.num_classes)[labels]
-            found = []
-            for pair in self.find(inputs):
-                rows, there = map(ops.convert_to_numpy, pair)
-                text, *_ = np.nonzero(there)
-                found.append(text * self.num_buckets + rows[there])
-            text, rows = np.divmod(
-                np.unique(np.concatenate(found)), self.num_buckets
-            )
-            np.add.at(counts, rows, labels[text])
-        occurs = counts.sum(axis=1) >= _FEWEST_TEXTS
-        counts[~occurs] = 0
-        known = counts[occurs]
-        others = known.sum(axis=1, keepdims=True) - known
-        counts[occurs] = scale * (_log_shares(known) - _log_shares(others))
-        self.table.assign(counts)
+        labels = ops.convert_to_numpy(labels)
+        if labels.ndim == 1:
+            labels = np.eye(self.num_classes)[labels]
+        texts, found = [], []
+        for pair in self.find(inputs):
+            rows, there = map(ops.convert_to_numpy, pair)
+            text, *_ = np.nonzero(there)
+            texts.append(text)
+            found.append(rows[there])
+        return np.concatenate(texts), np.concatenate(found), labels
+
+    def once(self, texts, rows):
+        """The n-grams of `grams`, each once a text."""
+        return np.divmod(
+            np.unique(texts * self.num_buckets + rows), self.num_buckets
+        )
 
     def get_config(self):
         return {
@@ -161,8 +155,3 @@ def check_buckets(value, name):
             f"Received: {name}={value}"
         )
     return value
-
-
-def _log_shares(counts):
-    counts = counts + 1
-    return np.log(counts / counts.sum(axis=0))

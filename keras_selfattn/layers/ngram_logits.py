@@ -1,7 +1,9 @@
 import keras
+import numpy as np
 from keras import ops
 
 from keras_selfattn import validation
+from keras_selfattn.layers.ngram_layer import FEWEST_TEXTS
 from keras_selfattn.layers.ngram_layer import NGramLayer
 
 
@@ -103,6 +105,35 @@ class NGramLogits(NGramLayer):
             kinds += [(size, characters) for size in self.character_ngrams]
         return kinds
 
+    def adapt(self, batches, scale=0.3):
+        """Fill the table with the log-count ratios of labeled texts.
+
+        For a class, `p` of the `P` n-grams that its texts have, each counted
+        once a text, are those of a row, and `q` of the `Q` that the texts of
+        the other classes have. With `N` rows that two texts or more have, the
+        row's weight is
+        `scale · (log((p + 1) / (P + N)) - log((q + 1) / (Q + N)))`.
+        The others have zeros, and are not counted.
+
+        Args:
+            batches: Iterable of pairs of what `call` takes, and of the
+                numbers of the classes, integers of shape `(batch,)`, or of
+                how much a text is of each class, `(batch, num_classes)`.
+            scale: Float, what the ratios are multiplied by. Defaults to
+                `0.3`.
+        """
+        counts = np.zeros((self.num_buckets, self.num_classes))
+        for batch in batches:
+            *grams, labels = self.grams(*batch)
+            texts, rows = self.once(*grams)
+            np.add.at(counts, rows, labels[texts])
+        occurs = counts.sum(axis=1) >= FEWEST_TEXTS
+        counts[~occurs] = 0
+        known = counts[occurs]
+        others = known.sum(axis=1, keepdims=True) - known
+        counts[occurs] = scale * (_log_shares(known) - _log_shares(others))
+        self.table.assign(counts)
+
     def names_of_grams(self, tokens, max_characters=0):
         """What stands in the places of `return_shares`.
 
@@ -153,6 +184,11 @@ def _pair(inputs):
         inputs[0], (int, type(None))
     )
     return inputs if is_pair else (inputs, None)
+
+
+def _log_shares(counts):
+    counts = counts + 1
+    return np.log(counts / counts.sum(axis=0))
 
 
 def _with_ends(words, ids):

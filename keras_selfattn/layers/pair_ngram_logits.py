@@ -1,13 +1,18 @@
 import keras
+import numpy as np
 from keras import ops
 
 from keras_selfattn import validation
 from keras_selfattn.layers.exact_match import matches
+from keras_selfattn.layers.logistic_regression import fit_logistic_regression
+from keras_selfattn.layers.ngram_layer import FEWEST_TEXTS
 from keras_selfattn.layers.ngram_layer import NGramLayer
 from keras_selfattn.layers.pairs import pair
 from keras_selfattn.layers.pairs import pair_of_shapes
 
 _NAMES = ("premise", "hypothesis")
+# Fitting to them takes 300 MB.
+_MOST_GRAMS = 2**22
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
@@ -58,8 +63,6 @@ class PairNGramLogits(NGramLayer):
     References:
         - [Cheng et al., 2016](https://arxiv.org/abs/1606.07792), wide and
             deep
-        - [Wang & Manning, 2012](https://aclanthology.org/P12-2018/),
-            log-count ratios
         - [Bowman et al., 2015](https://arxiv.org/abs/1508.05326), section
             3.2, features of pairs
 
@@ -107,15 +110,49 @@ class PairNGramLogits(NGramLayer):
             *((size, pattern) for size in self.match_ngrams),
         ]
 
-    def adapt(self, batches, scale=1.0):
-        """Fill the table with the log-count ratios of labeled pairs.
+    def adapt(self, batches):
+        """Fill the table with a logistic regression of labeled pairs.
+
+        Its features are those of `call`, the rows that two pairs or more
+        have, and its kernel is the table: `W` of `½ ‖W‖² + 3 Σ loss`. The
+        other rows have zeros. Of pairs with more than 4,194,304 n-grams every
+        second batch is read, or every fourth, and so on.
 
         Args:
             batches: As in `NGramLogits.adapt`.
-            scale: Float, what the ratios are multiplied by. Defaults to
-                `1.0`.
         """
-        super().adapt(batches, scale)
+        pairs, rows, labels = self._read(batches)
+        values = 1 / np.sqrt(np.bincount(pairs))[pairs]
+        occurs = np.bincount(self.once(pairs, rows)[1]) >= FEWEST_TEXTS
+        there = occurs[rows]
+        occurring = np.flatnonzero(occurs)
+        table = np.zeros((self.num_buckets, self.num_classes))
+        table[occurring] = fit_logistic_regression(
+            pairs[there],
+            np.searchsorted(occurring, rows[there]),
+            values[there],
+            labels,
+            len(occurring),
+        )
+        self.table.assign(table)
+
+    def _read(self, batches):
+        """What `grams` gives of all batches, or of as many as there may be."""
+        kept, stride, total = [], 1, 0
+        for number, batch in enumerate(batches):
+            if number % stride:
+                continue
+            kept.append(self.grams(*batch))
+            total += len(kept[-1][0])
+            if total > _MOST_GRAMS:
+                kept, stride = kept[::2], 2 * stride
+                total = sum(len(pairs) for pairs, *_ in kept)
+        pairs, rows, labels = zip(*kept, strict=True)
+        before = np.cumsum([0, *map(len, labels[:-1])])
+        pairs = [
+            batch + first for batch, first in zip(pairs, before, strict=True)
+        ]
+        return tuple(map(np.concatenate, (pairs, rows, labels)))
 
     def names_of_grams(self, tokens, matches):
         """What stands in the places of `return_shares`.

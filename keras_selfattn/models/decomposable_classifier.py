@@ -55,8 +55,8 @@ class DecomposableClassifier(Classifier):
             `keras_selfattn.layers.PairNGramLogits`, such as `2**18`, or `None`
             for a model without n-grams. They are of the hypothesis, and tell
             which words the premise has too. `fit` on raw texts, and training
-            from files, begin with the log-count ratios of the training pairs;
-            with ids, the layer's `adapt` gives them. Defaults to `None`.
+            from files, begin with a logistic regression of the training pairs;
+            with ids, the layer's `adapt` gives it. Defaults to `None`.
         ambiguity_penalty: Float, the factor of
             `keras_selfattn.regularizers.Ambiguity` on the logits of the
             alignment and of the n-grams (with `ngram_buckets`): with 1 each

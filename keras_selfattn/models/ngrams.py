@@ -52,7 +52,7 @@ def wide_part(layer, inputs):
 
 
 def adapt_ngrams(model, corpus):
-    """Fill a fresh table with the log-count ratios of a corpus.
+    """Fill a fresh table with a linear model of a corpus.
 
     A model without n-grams, or one that has been trained, stays as it is.
 

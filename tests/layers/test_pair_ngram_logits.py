@@ -1,9 +1,10 @@
-"""The wide part of pairs: which row an n-gram has, and the ratios."""
+"""The wide part of pairs: which row an n-gram has, and how it begins."""
 
 import numpy as np
 from keras import ops
 
 from keras_selfattn.layers import PairNGramLogits
+from keras_selfattn.layers import pair_ngram_logits
 
 PREMISE = np.array([[7, 3, 1, 0]])
 HYPOTHESIS = np.array([[3, 5, 1]])
@@ -47,20 +48,80 @@ def test_shares_sum_to_the_logits_and_stand_where_names_do():
     )
 
 
-def test_ratios_are_of_marked_words():
-    layer = PairNGramLogits(2, 2**16, word_ngrams=[1], match_ngrams=[1])
+def pairs(number, seed=5):
+    """Pairs of a few words, and their classes."""
+    rng = np.random.default_rng(seed)
+    inputs = rng.integers(2, 6, (number, 3)), rng.integers(2, 6, (number, 4))
+    inputs[1][::3, 2:] = 0
+    return inputs, rng.integers(0, 2, number)
+
+
+def adapted(batches, **arguments):
+    layer = PairNGramLogits(2, 2**16, **arguments)
     layer.build([(None, None), (None, None)])
-    premise = np.array([[3], [4], [5], [3]])
-    hypothesis = np.array([[3, 0], [3, 0], [3, 0], [3, 4]])
-    layer.adapt([((premise, hypothesis), np.array([0, 1, 1, 0]))])
-    table = ops.convert_to_numpy(layer.table)
-    # Word 3 and a match twice in class 0, word 3 and none twice in class 1;
-    # in class 0 a pair has a word without a match, too, which is word 4.
-    of_0 = np.array([3, 1, 3, 2]) / 9
-    of_1 = np.array([1, 3, 1, 3]) / 8
-    rows = [997 + 7, 997 + 6, 2 * 997 + 2, 2 * 997 + 1]
-    expected = np.log(of_0 / of_1)
-    np.testing.assert_allclose(
-        table[rows], np.c_[expected, -expected], rtol=1e-5
+    layer.adapt(batches)
+    return layer, ops.convert_to_numpy(layer.table)
+
+
+def test_it_begins_as_a_logistic_regression():
+    inputs, labels = pairs(50)
+    layer, table = adapted([(inputs, labels)])
+    # The inputs' parts of the logits, as a matrix over the rows of the table.
+    rows = np.flatnonzero(table.any(axis=1))
+    parts = []
+    for row in rows:
+        one = np.zeros_like(table)
+        one[row, 0] = 1
+        layer.table.assign(one)
+        parts.append(ops.convert_to_numpy(layer(inputs))[:, 0])
+    features = np.stack(parts, axis=1)
+    layer.table.assign(table)
+    logits = ops.convert_to_numpy(layer(inputs))
+    np.testing.assert_allclose(logits, features @ table[rows], atol=1e-5)
+    # Where 1/2 |W|^2 + 3 sum(loss) is least its gradient is zero.
+    shares = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    gradient = 3 * features.T @ (shares - np.eye(2)[labels])
+    np.testing.assert_allclose(table[rows], -gradient, atol=0.02)
+    assert np.abs(table[rows]).max() > 0.5
+    # As many as two pairs have.
+    assert len(rows) == len(set_of_two(layer, inputs))
+
+
+def set_of_two(layer, inputs):
+    found = {}
+    for rows, there in layer.find(inputs):
+        for pair, *_, row in zip(
+            *np.nonzero(there), ops.convert_to_numpy(rows)[there], strict=True
+        ):
+            found.setdefault(row, set()).add(pair)
+    return [row for row, of in found.items() if len(of) > 1]
+
+
+def test_batches_and_shares_of_classes_do_not_matter():
+    (premise, hypothesis), labels = pairs(20)
+    _, whole = adapted([((premise, hypothesis), labels)])
+    parts = [
+        ((premise[part], hypothesis[part]), np.eye(2)[labels[part]])
+        for part in (slice(7), slice(7, 7), slice(7, None))
+    ]
+    _, apart = adapted(parts)
+    np.testing.assert_allclose(apart, whole, rtol=1e-5, atol=1e-7)
+
+
+def test_of_too_many_every_second_batch_is_read(monkeypatch):
+    (premise, hypothesis), labels = pairs(40)
+    batches = [
+        ((premise[i : i + 4], hypothesis[i : i + 4]), labels[i : i + 4])
+        for i in range(0, 40, 4)
+    ]
+    _, fourth = adapted(batches[::4])
+    _, all_of_them = adapted(batches)
+    most = sum(
+        np.count_nonzero(there)
+        for inputs, _ in batches[::4]
+        for _, there in PairNGramLogits(2, 64).find(inputs)
     )
-    assert np.count_nonzero(table.any(axis=1)) == 4
+    monkeypatch.setattr(pair_ngram_logits, "_MOST_GRAMS", most)
+    _, found = adapted(batches)
+    np.testing.assert_array_equal(found, fourth)
+    assert (all_of_them != fourth).any()

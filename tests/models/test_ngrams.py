@@ -25,8 +25,8 @@ def table_of(model):
     return ops.convert_to_numpy(model.get_layer("ngram_logits").table)
 
 
-def ratios(model, texts, labels):
-    """The table that the log-count ratios of texts fill."""
+def linear(model, texts, labels):
+    """The table that the linear model of texts fills."""
     layer = model.get_layer("ngram_logits")
     fresh = type(layer).from_config(layer.get_config())
     inputs = [ops.convert_to_numpy(x) for x in model.preprocess(texts).values()]
@@ -44,19 +44,19 @@ def fit(model, texts=TEXTS, labels=LABELS):
 
 
 @pytest.mark.parametrize("characters", [None, "adfgo"])
-def test_fit_begins_with_ratios(characters):
+def test_fit_begins_with_the_linear_model(characters):
     model = tiny_classifier(ngram_buckets=64, characters=characters)
     assert not table_of(model).any()
     fit(model)
-    expected = ratios(model, TEXTS, LABELS)
+    expected = linear(model, TEXTS, LABELS)
     np.testing.assert_allclose(table_of(model), expected, rtol=1e-6)
     assert expected.any()
 
 
-def test_fit_of_pairs_begins_with_ratios():
+def test_fit_of_pairs_begins_with_the_linear_model():
     model = decomposable(ngram_buckets=64, ambiguity_penalty=0.5)
     fit(model, PAIRS, RELATIONS)
-    expected = ratios(model, PAIRS, RELATIONS)
+    expected = linear(model, PAIRS, RELATIONS)
     np.testing.assert_allclose(table_of(model), expected, rtol=1e-6)
     assert expected.any()
 
@@ -68,7 +68,7 @@ def test_a_table_that_was_trained_stays():
     assert (table_of(model) == 1).all()
 
 
-def test_a_run_begins_with_ratios(tmp_path):
+def test_a_run_begins_with_the_linear_model(tmp_path):
     rows = reviews(96, 1)
     values = {"optimizer": "sgd", "learning_rate": 1e-12, "epochs": 1}
     model = training.train(
@@ -81,12 +81,12 @@ def test_a_run_begins_with_ratios(tmp_path):
         verbose=0,
     )
     texts, labels = zip(*rows, strict=True)
-    expected = ratios(model, list(texts), labels)
+    expected = linear(model, list(texts), labels)
     np.testing.assert_allclose(table_of(model), expected, atol=1e-6)
     assert expected.any()
 
 
-def test_trials_begin_with_ratios():
+def test_trials_begin_with_the_linear_model():
     from keras_selfattn.data.batches import EncodedDataset
 
     origin = tiny_classifier(ngram_buckets=64)
@@ -112,7 +112,7 @@ def test_trials_begin_with_ratios():
     model = hypermodel.build(hp)
     model.preprocessor, model.labels = origin.preprocessor, origin.labels
     hypermodel.fit(hp, model, data, verbose=0)
-    expected = ratios(model, TEXTS, LABELS)
+    expected = linear(model, TEXTS, LABELS)
     np.testing.assert_allclose(table_of(model), expected, atol=1e-6)
 
 

@@ -52,7 +52,7 @@ def test_weights_before_training(model_row):
         assert 0.03 < np.abs(words).max() <= 0.05
     else:
         assert 1.6 < words.std() < 2.4
-    # It starts from log-count ratios, once there are texts.
+    # It starts from a linear model, once there are texts.
     assert not arrays.pop("ngram_logits/table", np.zeros(1)).any()
     kernels = {p: a for p, a in arrays.items() if "bias" not in p}
     for path, kernel in kernels.items():
