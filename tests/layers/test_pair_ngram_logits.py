@@ -125,3 +125,24 @@ def test_of_too_many_every_second_batch_is_read(monkeypatch):
     _, found = adapted(batches)
     np.testing.assert_array_equal(found, fourth)
     assert (all_of_them != fourth).any()
+
+
+def test_what_one_pair_has_twice_is_not_learned():
+    premise, hypothesis = np.array([[3], [3]]), np.array([[4, 4], [5, 5]])
+    arguments = {"word_ngrams": [1], "match_ngrams": [1]}
+    layer, table = adapted(
+        [((premise, hypothesis), np.array([0, 1]))], **arguments
+    )
+    assert not table.any()
+    # A third one has the first one's word.
+    premise, hypothesis = (
+        np.array([[3]] * 3),
+        np.array([[4, 4], [5, 5], [0, 4]]),
+    )
+    layer, table = adapted(
+        [((premise, hypothesis), np.array([0, 1, 0]))], **arguments
+    )
+    assert np.flatnonzero(table.any(axis=1)).tolist() == [
+        997 + 8,
+        2 * 997 + 1,
+    ]
