@@ -83,18 +83,17 @@ def test_it_begins_as_a_logistic_regression():
     gradient = 3 * features.T @ (shares - np.eye(2)[labels])
     np.testing.assert_allclose(table[rows], -gradient, atol=0.02)
     assert np.abs(table[rows]).max() > 0.5
-    # As many as two pairs have.
-    assert len(rows) == len(set_of_two(layer, inputs))
+    assert rows.tolist() == of_two_pairs(layer, inputs)
 
 
-def set_of_two(layer, inputs):
+def of_two_pairs(layer, inputs):
+    """The rows of the n-grams that two pairs or more have."""
     found = {}
-    for rows, there in layer.find(inputs):
-        for pair, *_, row in zip(
-            *np.nonzero(there), ops.convert_to_numpy(rows)[there], strict=True
-        ):
-            found.setdefault(row, set()).add(pair)
-    return [row for row, of in found.items() if len(of) > 1]
+    for pair in layer.find(inputs):
+        rows, there = map(ops.convert_to_numpy, pair)
+        for number, row in zip(there.nonzero()[0], rows[there], strict=True):
+            found.setdefault(row, set()).add(number)
+    return sorted(row for row, of in found.items() if len(of) > 1)
 
 
 def test_batches_and_shares_of_classes_do_not_matter():
