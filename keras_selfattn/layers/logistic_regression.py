@@ -39,7 +39,7 @@ def fit_logistic_regression(rows, columns, values, labels, num_columns):
     ...     num_columns=3,
     ... )
     >>> kernel.round(2).tolist()
-    [[0.61, -0.61], [-0.61, 0.61], [0.0, 0.0]]
+    [[0.65, -0.65], [-0.65, 0.65], [0.0, 0.0]]
     """
     num_rows, num_classes = labels.shape
 
