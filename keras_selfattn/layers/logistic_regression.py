@@ -43,20 +43,18 @@ def fit_logistic_regression(rows, columns, values, labels, num_columns):
     """
     num_rows, num_classes = labels.shape
 
-    def times(kernel):
-        found = [
-            np.bincount(rows, values * kernel[columns, k], num_rows)
-            for k in range(num_classes)
+    def product(places, others, matrix, count):
+        """The features, or their transpose, times a matrix."""
+        sums = [
+            np.bincount(places, values * column[others], count)
+            for column in matrix.T
         ]
-        return np.stack(found, axis=1)
+        return np.stack(sums, axis=1)
 
     def gradient(kernel):
-        errors = _softmax(times(kernel)) - labels
-        found = [
-            np.bincount(columns, values * errors[rows, k], num_columns)
-            for k in range(num_classes)
-        ]
-        return kernel + _STRENGTH * np.stack(found, axis=1)
+        logits = product(rows, columns, kernel, num_rows)
+        errors = _softmax(logits) - labels
+        return kernel + _STRENGTH * product(columns, rows, errors, num_columns)
 
     size = np.abs(values)
     reach = np.bincount(rows, size, num_rows)
