@@ -51,7 +51,7 @@ def wide_part(layer, inputs):
     return logits, {"ngram_shares": shares}
 
 
-def adapt_ngrams(model, corpus):
+def adapt_ngrams(model, corpus, verbose=0):
     """Fill a fresh table with a linear model of a corpus.
 
     A model without n-grams, or one that has been trained, stays as it is.
@@ -59,10 +59,18 @@ def adapt_ngrams(model, corpus):
     Args:
         model: A classifier.
         corpus: A `keras_selfattn.data.batches.EncodedDataset`.
+        verbose: As in `keras.Model.fit`: but for 0, a line says so, as it
+            takes long before the first epoch.
     """
     layer = find_ngrams(model)
     if layer is None or ops.convert_to_numpy(layer.table).any():
         return
+    if verbose:
+        kind = "pairs" if corpus.is_pair else "texts"
+        print(
+            f"The n-grams begin as a linear model of {len(corpus):,} {kind}",
+            flush=True,
+        )
 
     def batches():
         for features, labels, *_ in corpus.batches(_BATCH_SIZE):

@@ -150,7 +150,7 @@ class ReadsTexts(_Model):
                 train.weights = weighed(
                     self, train.labels, train.weights, class_weight
                 )
-            adapt_ngrams(self, train)
+            adapt_ngrams(self, train, verbose)
             batches = train.batches(
                 batch_size,
                 shuffle=bool(shuffle),

@@ -38,9 +38,9 @@ def linear(model, texts, labels):
     return ops.convert_to_numpy(fresh.table)
 
 
-def fit(model, texts=TEXTS, labels=LABELS):
+def fit(model, texts=TEXTS, labels=LABELS, verbose=0):
     model.compile(keras.optimizers.SGD(0.0), "sparse_categorical_crossentropy")
-    model.fit(texts, labels, verbose=0)
+    model.fit(texts, labels, verbose=verbose)
 
 
 @pytest.mark.parametrize("characters", [None, "adfgo"])
@@ -61,6 +61,26 @@ def test_fit_of_pairs_begins_with_the_linear_model():
     assert expected.any()
 
 
+@pytest.mark.parametrize(
+    ("make", "texts", "labels", "said"),
+    [
+        (tiny_classifier, TEXTS, LABELS, "4 texts"),
+        (decomposable, PAIRS, RELATIONS, "3 pairs"),
+    ],
+)
+def test_the_first_fit_says_what_it_begins_with(
+    make, texts, labels, said, capsys
+):
+    line = f"The n-grams begin as a linear model of {said}\n"
+    model = make(ngram_buckets=64)
+    fit(model, texts, labels, verbose=2)
+    assert line in capsys.readouterr().out
+    fit(model, texts, labels, verbose=2)
+    assert "n-grams" not in capsys.readouterr().out
+    fit(make(ngram_buckets=64), texts, labels)
+    assert not capsys.readouterr().out
+
+
 def test_a_table_that_was_trained_stays():
     model = tiny_classifier(ngram_buckets=64)
     model.get_layer("ngram_logits").table.assign(np.ones((64, 3)))
@@ -68,7 +88,7 @@ def test_a_table_that_was_trained_stays():
     assert (table_of(model) == 1).all()
 
 
-def test_a_run_begins_with_the_linear_model(tmp_path):
+def test_a_run_begins_with_the_linear_model(tmp_path, capsys):
     rows = reviews(96, 1)
     values = {"optimizer": "sgd", "learning_rate": 1e-12, "epochs": 1}
     model = training.train(
@@ -78,8 +98,10 @@ def test_a_run_begins_with_the_linear_model(tmp_path):
         tmp_path / "run",
         model_overrides={**SMALL, "ngram_buckets": 4096},
         training_overrides=values,
-        verbose=0,
+        verbose=2,
     )
+    line = "The n-grams begin as a linear model of 96 texts\n"
+    assert line in capsys.readouterr().out
     texts, labels = zip(*rows, strict=True)
     expected = linear(model, list(texts), labels)
     np.testing.assert_allclose(table_of(model), expected, atol=1e-6)
