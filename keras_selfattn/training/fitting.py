@@ -82,7 +82,7 @@ def fit(
         # of the weights; what comes then goes on from its checkpoint.
         first, skip = len(run.history), run.batches
         if not first and not skip:
-            adapt_ngrams(model, train_data, tells)
+            adapt_ngrams(model, texts.train_data, tells)
         end = first + 1 if skip else training["epochs"]
         batches = train_data.batches(
             size, shuffle=True, seed=seed, share=share, skip=skip

@@ -58,7 +58,7 @@ def train(folder, rows=ROWS, seed=0, **more):
         ROWS[40:],
         folder,
         seed=seed,
-        model_overrides=TINY,
+        model_overrides={**TINY, **more.pop("model", {})},
         training_overrides={**values, **more.pop("values", {})},
         verbose=0,
         **more,
@@ -85,6 +85,23 @@ def test_targets_are_the_labels_beside_the_mean_of_the_answers(teachers):
     found = Teachers(paths(teachers)).targets(ROWS, dataset, 0.25)
     np.testing.assert_allclose(found, 0.25 * true + 0.75 * mean, atol=1e-6)
     assert np.abs(mean[:, 0] - 0.5).max() > 0.01
+
+
+def test_the_ngrams_begin_from_the_labels_as_untaught_ones_do(
+    teachers, tmp_path
+):
+    more = {
+        "model": {"ngram_buckets": 64},
+        "values": {"optimizer": "sgd", "learning_rate": 1e-12, "epochs": 1},
+    }
+    taught = train(tmp_path / "taught", teachers=paths(teachers), **more)
+    untaught = train(tmp_path / "untaught", **more)
+    found, expected = (
+        keras.ops.convert_to_numpy(model.get_layer("ngram_logits").table)
+        for model in (taught, untaught)
+    )
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert expected.any()
 
 
 def test_the_loss_is_the_cross_entropy_with_the_targets(teachers, tmp_path):
