@@ -24,9 +24,21 @@ def cut_batches(stretches, signature, plan):
     # batches from them, so that small ones cost little.
     dataset = dataset.prefetch(1).flat_map(_cut)
     dataset = dataset.apply(tf.data.experimental.assert_cardinality(len(plan)))
-    dataset = dataset.prefetch(tf.data.AUTOTUNE)
+    dataset = prefetch_batches(dataset)
     dataset.plan = plan
     return dataset
+
+
+def prefetch_batches(dataset):
+    """A dataset whose next batches are made while one is worked on.
+
+    Without autotuning: when an epoch ends, its iterator sometimes waits for
+    the thread that tunes to wake. That sleeps 10 ms, and then twice as long
+    each time, up to a minute: an epoch of 6 s may take 10.2 s.
+    """
+    options = tf.data.Options()
+    options.autotune.enabled = False
+    return dataset.prefetch(tf.data.AUTOTUNE).with_options(options)
 
 
 def _cut(stretch):

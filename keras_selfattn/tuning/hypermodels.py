@@ -14,6 +14,7 @@ from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn.backends import memory
 from keras_selfattn.data.batches import EncodedDataset
+from keras_selfattn.data.cutting import prefetch_batches
 from keras_selfattn.models.arguments import applying
 from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.models.ngrams import adapt_ngrams
@@ -373,12 +374,11 @@ def preset_of(recipe: Recipe) -> models.Preset:
 
 def _in_batches_of(size, dataset):
     rows = dataset.reduce(0, lambda count, batch: count + tf.size(batch[1]))
-    return (
+    return prefetch_batches(
         dataset.unbatch()
         .padded_batch(size)
         # Keras would warn of a number of batches that it does not know.
         .apply(tf.data.experimental.assert_cardinality(-(-int(rows) // size)))
-        .prefetch(tf.data.AUTOTUNE)
     )
 
 

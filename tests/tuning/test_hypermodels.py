@@ -12,6 +12,7 @@ from keras_selfattn import zoo
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.training import values
+from tests.data.test_cutting import is_tuned
 from tests.tuning.texts import TINY
 from tests.tuning.texts import TINY_MODEL
 from tests.tuning.texts import rows
@@ -327,8 +328,22 @@ def arrays(size):
     return batch
 
 
+@pytest.fixture
+def datasets(monkeypatch):
+    """The datasets that Keras's `fit` gets for training and for dev."""
+    received, fit = [], keras.Model.fit
+
+    def kept(model, x, *args, validation_data=None, **arguments):
+        received.extend([x, validation_data])
+        arguments["validation_data"] = validation_data
+        return fit(model, x, *args, **arguments)
+
+    monkeypatch.setattr(keras.Model, "fit", kept)
+    return received
+
+
 @pytest.mark.parametrize("kind", ["encoded", "batched", "arrays"])
-def test_the_batch_size_of_the_trial_counts(kind):
+def test_the_batch_size_of_the_trial_counts(kind, datasets):
     hypermodel = make(batch_size=[4, 6], steps_per_execution=1)
     hp, model = built(hypermodel, batch_size=6)
     if kind == "encoded":
@@ -350,6 +365,8 @@ def test_the_batch_size_of_the_trial_counts(kind):
     )
     assert counted.count == 3
     assert "val_accuracy" in history.history
+    if kind != "arrays":
+        assert not any(map(is_tuned, datasets))
 
 
 def test_a_trial_doubles_its_batch_as_training_does(monkeypatch):
