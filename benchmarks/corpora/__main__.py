@@ -124,8 +124,13 @@ def run_all(options, log):
         system, corpus, rows = (key[n] for n in ("system", "corpus", "rows"))
         if system in missing or log.find(**key):
             continue
-        if rows and rows >= len(texts.read(corpus)[0]):
+        if rows and rows >= (count := len(texts.read(corpus)[0])):
             # That is all of them, which has its own outcome.
+            print(
+                f"{corpus}, {rows} rows, {system}, seed {key['seed']}: left "
+                f"out, as there are {count:,}, which `all` stands for",
+                flush=True,
+            )
             continue
         chosen = None
         if key["seed"] and (earlier := log.find(**first)):

@@ -116,6 +116,7 @@ def test_learning_curves_leave_out_what_is_all(call, runs, capsys, tmp_path):
     said = capsys.readouterr().out
     assert "| MR | 100 | 300 | 3,000 | all |" in said
     assert "| 50.0 | 50.0 |  | 50.0 |" in said
+    assert "mr, 3000 rows, svm, seed 0: left out, as there are " in said
     assert (tmp_path / "learning_curves.png").stat().st_size > 1000
 
 
