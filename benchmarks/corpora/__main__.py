@@ -124,11 +124,12 @@ def run_all(options, log):
         system, corpus, rows = (key[n] for n in ("system", "corpus", "rows"))
         if system in missing or log.find(**key):
             continue
+        what = f"{corpus}, {rows or 'all'} rows, {system}, seed {key['seed']}"
         if rows and rows >= (count := len(texts.read(corpus)[0])):
             # That is all of them, which has its own outcome.
             print(
-                f"{corpus}, {rows} rows, {system}, seed {key['seed']}: left "
-                f"out, as there are {count:,}, which `all` stands for",
+                f"{what}: left out, as there are {count:,}, which `all` "
+                "stands for",
                 flush=True,
             )
             continue
@@ -146,8 +147,7 @@ def run_all(options, log):
             continue
         log.add({**key, **measured})
         print(
-            f"{corpus}, {rows or 'all'} rows, {system}, seed {key['seed']}: "
-            f"{measured['accuracy']:.1%}, {measured['seconds']:.0f} s",
+            f"{what}: {measured['accuracy']:.1%}, {measured['seconds']:.0f} s",
             flush=True,
         )
 
