@@ -12,6 +12,7 @@ from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.training import fitting
 from keras_selfattn.training.teaching import Teachers
+from tests.cli.commands import SMALL
 from tests.tiny_classifier import tiny_classifier
 
 ROWS = [
@@ -19,6 +20,7 @@ ROWS = [
     for review in generate_reviews(60, seed=3)
 ]
 TINY = {
+    "encoder": "cnn",
     "units": 4,
     "embedding_dim": 5,
     "attention_dim": 3,
@@ -221,7 +223,7 @@ def test_the_command_says_what_a_model_has_learned_from(teachers, tmp_path):
         "--dev-fraction=0.2",
         *(f"--teacher={path}" for path in paths(teachers)),
         "--set=student_loss_weight=0.5",
-        "--epochs=1",
+        *SMALL,
         f"--output={tmp_path / 'run'}",
     ]
     assert cli.main(arguments) == 0
