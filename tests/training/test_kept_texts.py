@@ -5,6 +5,7 @@ import pytest
 from keras_selfattn import training
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.training import kept_texts
+from tests.training.small import FIXED
 from tests.training.small import SMALL
 from tests.training.small import assert_same_run
 from tests.training.small import reviews
@@ -50,7 +51,7 @@ def test_word_vectors_are_kept(tmp_path):
     write_vectors(path, ["the", "good", "bad", "food", "was"])
     changes = {
         "vectors": path,
-        "model_overrides": {"units": 4, "trainable_embeddings": False},
+        "model_overrides": FIXED,
         "training_overrides": {
             "epochs": 2,
             "batch_size": 16,
