@@ -24,6 +24,7 @@ def leave_one_out(reader, features, outputs):
     """
     words, nulls = reader.words(features)
     kept = [w | n for w, n in zip(words, nulls, strict=True)]
+    nothing = reader.reads_nothing(features)
     lost = [np.zeros(side.shape) for side in words]
     tokens = sum(side.shape[1] for side in words)
     size = max(1, _MAX_TOKENS // tokens)
@@ -32,6 +33,9 @@ def leave_one_out(reader, features, outputs):
         places = [
             (side, step)
             for side, of_side in enumerate(words)
+            # It would be asked the same again, and answer to the last digit
+            # as the size of the batch has it.
+            if not nothing[side][row]
             for step in np.flatnonzero(of_side[row])
         ]
         for part in chunks(places, size):

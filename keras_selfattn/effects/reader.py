@@ -58,6 +58,18 @@ class Reader:
             nulls.append(null)
         return words, nulls
 
+    def reads_nothing(self, features):
+        """Whether each sentence reads as an empty text: arrays `(B,)`."""
+        found = []
+        for side, empty in zip(self.split(features), self.empty, strict=True):
+            same = np.ones(len(side["token_ids"]), bool)
+            for name, ids in side.items():
+                begin, end = np.split(ids, [len(empty[name])], axis=1)
+                axes = tuple(range(1, ids.ndim))
+                same &= (begin == empty[name]).all(axes) & (end == 0).all(axes)
+            found.append(same)
+        return found
+
     def answer(self, features, keeps):
         """Probabilities for the kept words, each of `keeps` being `(B, n)`."""
         left = {}

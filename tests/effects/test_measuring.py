@@ -59,6 +59,34 @@ def test_without_a_word_the_answer_is_that_of_the_other_words(make, texts):
     assert largest > 1e-3
 
 
+@pytest.mark.parametrize(
+    "make, text",
+    [
+        (tiny_classifier, ""),
+        (lambda: tiny_classifier(characters="adefgo"), ""),
+        (siamese, ("", "")),
+        (decomposable, ("", "")),
+    ],
+    ids=["single", "characters", "siamese", "decomposable"],
+)
+def test_nothing_is_not_asked_without_a_word(make, text, monkeypatch):
+    reader = Reader(make())
+    longer = "A dog" if text == "" else ("A dog", "the dog plays")
+    features = reader.read([text, longer])
+    asked = []
+    answer = reader.answer
+
+    def counted(features, keeps):
+        asked.append(len(keeps))
+        return answer(features, keeps)
+
+    monkeypatch.setattr(reader, "answer", counted)
+    found = measure(reader, features, ["leave_one_out"])["leave_one_out"]
+    assert len(asked) == 1
+    for effects in found:
+        assert (effects[0] == 0).all()
+
+
 @pytest.mark.parametrize("make", [tiny_classifier, siamese, decomposable])
 def test_gradients_are_those_of_words_alone(make):
     model = make()
