@@ -9,6 +9,7 @@ from keras_selfattn import zoo
 from keras_selfattn.cli import main
 from keras_selfattn.cli.own_texts import INSTALLED_VECTORS
 from keras_selfattn.cli.own_texts import known_share
+from keras_selfattn.cli.own_texts import own_recipe
 from keras_selfattn.zoo.shipped import shipped_words
 from tests.cli.commands import SMALL
 from tests.cli.commands import SMALL_PAIRS
@@ -96,6 +97,16 @@ def test_pairs_take_them_too(data, tmp_path, capsys):
     assert main([*train, "--recipe=own_pairs", f"--output={output}"]) == 0
     assert settings_of(output)["vectors"] is None
     assert settings_of(output)["model"]["trainable_embeddings"] is True
+
+
+def test_pairs_of_a_width_of_their_own_learn_their_own():
+    english = [(("The food was good.", "The room was bad."), "3")]
+    taken, vectors = own_recipe(english, None, {})
+    assert taken == zoo.get_recipe("own_pairs_vectors")
+    assert vectors == INSTALLED_VECTORS
+    taken, vectors = own_recipe(english, None, {"embedding_dim": 5})
+    assert (taken, vectors) == (zoo.get_recipe("own_pairs"), None)
+    assert taken.model["trainable_embeddings"] is True
 
 
 def test_what_is_asked_for_goes_before_them(data, run, tmp_path, capsys):
