@@ -1,6 +1,7 @@
 """The tests of the rooms above the layers again, on JAX and on torch.
 
-`tests/conformance` does so for layers and models.
+`tests/conformance` does so for layers and models, `test_commands.py` for
+searches and for tables of a paper.
 """
 
 import pytest
@@ -9,20 +10,30 @@ from tests.backends.process import OTHERS
 from tests.backends.process import python
 from tests.backends.process import skip_without
 
+FITTING = "tests/training/test_fitting.py"
+TEACHING = "tests/training/test_teaching.py"
 SUITES = {
-    # What is kept in files is the same on all.
+    # What is kept in files, read from corpora and settings, or said, is the
+    # same on all.
     "training": [
         "tests/training",
         "--ignore=tests/training/test_kept_texts.py",
+        "--ignore=tests/training/test_odd_corpora.py",
+        "--ignore=tests/training/test_preparation.py",
         "--ignore=tests/training/test_shards.py",
+        "--ignore=tests/training/test_values.py",
+        f"--deselect={FITTING}::test_more_weights_than_tokens",
+        f"--deselect={TEACHING}::test_the_command_says_what_a_model_has_"
+        "learned_from",
     ],
-    "tuning": ["tests/tuning"],
-    "reproduction": ["tests/reproduction"],
-    # What a page does in the browser is the same on all.
+    "tuning": ["tests/tuning/test_tuners.py"],
+    # What is drawn of an explanation is the same on all.
     "pictures": [
-        "tests/visualization",
+        "tests/visualization/test_alignment.py",
+        "tests/visualization/test_deciding.py",
+        "tests/visualization/test_explaining.py",
+        "tests/visualization/test_sentence.py",
         "tests/callbacks",
-        "--ignore=tests/visualization/test_page_js.py",
     ],
     "measures": [
         "tests/effects",

@@ -13,6 +13,7 @@ from tests.backends.process import skip_without
 HERE = pathlib.Path(__file__).parent
 # Numbers near their ends are computed as users have them.
 SCALE = HERE / "test_scale.py"
+MARKS = ("-m", "not slow and not repeats")
 # The models trace and compile as long as all layers do.
 PARTS = {
     "layers": [
@@ -30,7 +31,7 @@ PARTS = {
 def test_every_law_on_another_backend(backend, part):
     skip_without(backend)
     printed = python(
-        *(backend, "-m", "pytest", "-x", *map(str, PARTS[part])),
+        *(backend, "-m", "pytest", "-x", *MARKS, *map(str, PARTS[part])),
         xla_flags=UNOPTIMIZED if part == "scale" else QUICKLY_COMPILED,
     )
     assert " passed" in printed

@@ -1,4 +1,4 @@
-"""The harness itself, and fifty faults."""
+"""The harness itself, and twenty faults."""
 
 import json
 import pathlib
@@ -62,13 +62,13 @@ def test_no_signal_comes_before_the_command(tmp_path):
 
 
 @pytest.mark.slow
-def test_fifty_faults(tmp_path):
+def test_twenty_faults(tmp_path):
     log = tmp_path / "faults.jsonl"
     # In a process that has not used TensorFlow, which forks could not.
     done = subprocess.run(
         [
             *(sys.executable, "-m", "tests.faults"),
-            *("--count=50", f"--log={log}"),
+            *("--count=20", f"--log={log}"),
         ],
         cwd=ROOT,
         capture_output=True,
@@ -76,4 +76,4 @@ def test_fifty_faults(tmp_path):
         timeout=1500,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert len(faults.read(log)) == 50
+    assert len(faults.read(log)) == 20

@@ -135,5 +135,8 @@ def test_generalized_presets_have_the_penalty_of_their_figure():
 
 @pytest.mark.slow
 def test_all_rows_build():
-    for _, row, _, preset in runs():
-        assert build(preset, row.overrides).count_params() > 0
+    # The presets themselves are built where their table is made.
+    for table in TABLES.values():
+        for row in table.rows:
+            preset = next(iter(row.presets.values()))
+            assert build(preset, row.overrides).count_params() > 0

@@ -26,8 +26,8 @@ class ModelRow:
         variant: What tells the row from others of the class.
         config: All constructor arguments that have an effect.
         reference: The function of `references.py` with the equations.
-        repeats: Whether other rows have all parts of its graph, so that what
-            has to trace it is left to the slow tests.
+        repeats: Whether other rows have all parts of its graph, so that it is
+            not traced, and left to one backend and the newest versions.
     """
 
     model: type

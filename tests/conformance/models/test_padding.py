@@ -27,14 +27,12 @@ def padded(batch, place):
 
 
 @pytest.mark.parametrize("place", ["around", "middle"])
-def test_padding_changes_nothing(gradient_row, place):
-    if place == "middle" and not gradient_row.holes:
+def test_padding_changes_nothing(model_row, place):
+    if place == "middle" and not model_row.holes:
         pytest.skip("a convolution reads padding between words as zeros")
-    more = padded(gradient_row.batch(), place)
-    loss, given, gradients = plain(gradient_row)
-    received = loss_outputs_and_gradients(
-        gradient_row, built(gradient_row), more
-    )
+    more = padded(model_row.batch(), place)
+    loss, given, gradients = plain(model_row)
+    received = loss_outputs_and_gradients(model_row, built(model_row), more)
     np.testing.assert_allclose(received[0], loss, rtol=1e-5)
     assert_near(received[1], given, atol=1e-6)
     assert_near(received[2], gradients, atol=1e-5)

@@ -12,13 +12,13 @@ from tests.conformance.models.table import weights_of
 @pytest.mark.parametrize(
     "policy", ["mixed_float16", "mixed_bfloat16"], indirect=True
 )
-def test_half_precision(gradient_row, policy):
-    model = gradient_row.make()
-    batch = gradient_row.batch()
+def test_half_precision(model_row, policy):
+    model = model_row.make()
+    batch = model_row.batch()
     _, (outputs, added), gradients = loss_outputs_and_gradients(
-        gradient_row, model, batch, training=True
+        model_row, model, batch, training=True
     )
-    expected = gradient_row.solve(weights_of(model), batch, scaled)
+    expected = model_row.solve(weights_of(model), batch, scaled)
     tolerance = {"mixed_float16": 0.01, "mixed_bfloat16": 0.08}[policy]
     assert outputs.dtype == "float32"
     np.testing.assert_allclose(
