@@ -49,8 +49,10 @@ test-oldest: $(VENV)-oldest/ready dist
 		build/dist/*.whl
 	$(VENV)-oldest/bin/python tests/installed.py
 	$(VENV)-oldest/bin/python -m pytest $(SPREAD) \
-		-m "not slow and not repeats" tests/conformance tests/layers \
-		tests/models tests/test_regularizers.py tests/test_optimizers.py
+		-m "not slow and not repeats" tests/conformance tests/models \
+		tests/test_regularizers.py tests/test_optimizers.py \
+		--ignore=tests/conformance/test_scale.py \
+		--ignore=tests/conformance/models/test_precisions.py
 
 EXTRAS := tuning reproduction vectors viz parquet zstd serving cluster hub app \
 	formats

@@ -127,10 +127,10 @@ def write_pairs(path, size, seed):
 
 def write_corpora(folder):
     """The files that the snippets read."""
-    write_reviews(folder / "reviews_train.csv", 120, 1)
-    write_reviews(folder / "reviews_dev.csv", 40, 2)
-    texts = [review.text for review in generate_reviews(200, seed=3)]
+    write_reviews(folder / "reviews_train.csv", 400, 1)
+    write_reviews(folder / "reviews_dev.csv", 100, 2)
+    texts = [review.text for review in generate_reviews(400, seed=3)]
     (folder / "more_reviews.txt").write_text("\n".join(texts))
-    write_pairs(folder / "pairs_train.csv", 120, 1)
-    write_pairs(folder / "pairs_dev.csv", 40, 2)
+    write_pairs(folder / "pairs_train.csv", 400, 1)
+    write_pairs(folder / "pairs_dev.csv", 100, 2)
     write_snli(folder / "snli_1.0.zip")

@@ -232,21 +232,18 @@ def decomposable_attention(config, weights, inputs, masks, drop=identity):
     scores = [np.zeros((batch, *lengths)), np.zeros((batch, *lengths[::-1]))]
     for b in range(batch):
         kept = [np.flatnonzero(mask[b]) for mask in masks]
+        words = [x[b, k] for x, k in zip(inputs, kept, strict=True)]
+        hidden = [feed_forward(each, attend, drop) for each in words]
         for side in range(2):
-            words, others = inputs[side][b], inputs[1 - side][b]
-            for i in kept[side]:
-                counterpart = np.zeros(words.shape[1])
-                if len(kept[1 - side]):
-                    logits = [
-                        feed_forward(words[i], attend, drop)
-                        @ feed_forward(others[j], attend, drop)
-                        for j in kept[1 - side]
-                    ]
-                    row = softmax(np.array(logits))
-                    scores[side][b, i, kept[1 - side]] = row
-                    counterpart = row @ others[kept[1 - side]]
+            others = words[1 - side]
+            for i, word in enumerate(words[side]):
+                counterpart = np.zeros(len(word))
+                if len(others):
+                    row = softmax(hidden[1 - side] @ hidden[side][i])
+                    scores[side][b, kept[side][i], kept[1 - side]] = row
+                    counterpart = row @ others
                 outputs[b, side * units : (side + 1) * units] += feed_forward(
-                    np.concatenate([words[i], counterpart]), compare, drop
+                    np.concatenate([word, counterpart]), compare, drop
                 )
     return Result([outputs], scores)
 

@@ -138,5 +138,5 @@ def test_all_rows_build():
     # The presets themselves are built where their table is made.
     for table in TABLES.values():
         for row in table.rows:
-            preset = next(iter(row.presets.values()))
-            assert build(preset, row.overrides).count_params() > 0
+            for preset in list(row.presets.values())[:1]:
+                assert build(preset, row.overrides).count_params() > 0
