@@ -48,11 +48,10 @@ test-oldest: $(VENV)-oldest/ready dist
 	$(VENV)-oldest/bin/pip install --quiet --no-deps --force-reinstall \
 		build/dist/*.whl
 	$(VENV)-oldest/bin/python tests/installed.py
-	$(VENV)-oldest/bin/python -m pytest $(SPREAD) \
-		-m "not slow and not repeats" tests/conformance tests/models \
-		tests/test_regularizers.py tests/test_optimizers.py \
-		--ignore=tests/conformance/test_scale.py \
-		--ignore=tests/conformance/models/test_precisions.py
+	$(VENV)-oldest/bin/python -m pytest $(SPREAD) tests/conformance \
+		tests/models tests/test_regularizers.py tests/test_optimizers.py \
+		--ignore=tests/conformance/models \
+		--ignore=tests/conformance/test_scale.py
 
 EXTRAS := tuning reproduction vectors viz parquet zstd serving cluster hub app \
 	formats

@@ -27,7 +27,7 @@ class ModelRow:
         config: All constructor arguments that have an effect.
         reference: The function of `references.py` with the equations.
         repeats: Whether other rows have all parts of its graph, so that it is
-            not traced, and left to one backend and the newest versions.
+            not traced, and left to one backend.
     """
 
     model: type
