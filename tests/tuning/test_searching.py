@@ -233,19 +233,19 @@ def test_a_search_without_a_preset_begins_where_training_would(
         assert "word vectors: those of reviews_structured" in (
             capsys.readouterr().err
         )
+        # As `train` has it.
+        trained = tmp_path / f"{name}_run"
+        train = ["train", *given[1:3], f"--output={trained}", *given[4:]]
+        assert main(train) == 0
+        assert (trained / "history.csv").read_text() == (
+            output / "history.csv"
+        ).read_text()
         # It goes on, but not with other values.
+        assert main([*given, "--trials=2", "--resume"]) == 0
+        assert len(read_csv(output)) == 2
         without = name.removesuffix("_vectors")
         assert main([*given, f"--recipe={without}", "--resume"]) == 2
         assert "other values of: vectors, recipe" in capsys.readouterr().err
-    # As `train` has it.
-    trained = tmp_path / "run"
-    train = ["train", *given[1:3], f"--output={trained}", *given[4:]]
-    assert main(train) == 0
-    assert (trained / "history.csv").read_text() == (
-        output / "history.csv"
-    ).read_text()
-    assert main([*given, "--trials=2", "--resume"]) == 0
-    assert len(read_csv(output)) == 2
 
 
 @pytest.mark.slow
