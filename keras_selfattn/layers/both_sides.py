@@ -48,6 +48,19 @@ class BothSides(PenaltyLayer, ScoringLayer, keras.layers.Wrapper):
             self.layer.build(left)
 
     def call(self, inputs, mask=None, return_attention_scores=False):
+        return self._on_both(self.layer, inputs, mask, return_attention_scores)
+
+    def compute_output_spec(
+        self, inputs, mask=None, return_attention_scores=False
+    ):
+        return self._on_both(
+            self.layer.compute_output_spec,
+            inputs,
+            mask,
+            return_attention_scores,
+        )
+
+    def _on_both(self, function, inputs, mask, return_attention_scores):
         sides = pair(inputs, _NAMES, self)
         masks = pair_of_masks(mask, _NAMES, self)
         results = []
@@ -58,7 +71,7 @@ class BothSides(PenaltyLayer, ScoringLayer, keras.layers.Wrapper):
                 kwargs["mask"] = side_mask
             if return_attention_scores:
                 kwargs["return_attention_scores"] = True
-            results.append(self.layer(side, **kwargs))
+            results.append(function(side, **kwargs))
         return tuple(results)
 
     def compute_output_shape(self, input_shape):

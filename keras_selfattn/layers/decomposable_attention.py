@@ -4,6 +4,7 @@ from keras import ops
 from keras_selfattn import validation
 from keras_selfattn.layers import shapes
 from keras_selfattn.layers.feed_forward_layer import FeedForwardLayer
+from keras_selfattn.layers.masking import check_mask_shape
 from keras_selfattn.layers.masking import masked_softmax
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
@@ -166,6 +167,15 @@ class DecomposableAttention(FeedForwardLayer):
     def compute_output_shape(self, input_shape):
         premise, _ = input_shape
         return (premise[0], 2 * self.compare_units[-1])
+
+    def compute_scores_shape(self, input_shape):
+        (batch, premise, _), (_, hypothesis, _) = input_shape
+        return (batch, premise, hypothesis), (batch, hypothesis, premise)
+
+    def check_masks(self, mask, inputs):
+        pairs = zip(pair_of_masks(mask, _NAMES, self), inputs, strict=True)
+        for name, each in zip(_NAMES, pairs, strict=True):
+            check_mask_shape(*each, f"{name} mask")
 
     def get_config(self):
         return {

@@ -190,6 +190,10 @@ class GeneralizedPooling(PenaltyLayer, AttentionLayer):
     def compute_output_shape(self, input_shape):
         return (input_shape[0], self.num_heads, input_shape[-1])
 
+    def compute_scores_shape(self, input_shape):
+        batch, steps, features = input_shape
+        return (batch, self.num_heads, steps, features)
+
     def get_config(self):
         config = {
             **super().get_config(),

@@ -142,6 +142,10 @@ class IntraSentenceAttention(FeedForwardLayer):
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], 2 * input_shape[-1])
 
+    def compute_scores_shape(self, input_shape):
+        batch, steps, _ = input_shape
+        return (batch, steps, steps)
+
     def get_config(self):
         return {
             **super().get_config(),

@@ -3,6 +3,7 @@ from keras import ops
 
 from keras_selfattn import validation
 from keras_selfattn.layers.dropout import Dropout
+from keras_selfattn.layers.masking import check_mask_shape
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
 
@@ -55,6 +56,10 @@ class MaskedConv1D(keras.layers.Conv1D):
             shape = (*ops.shape(inputs)[:2], self.filters)
             return ops.zeros(shape, dtype=self.compute_dtype)
         return zero_masked(super().call(inputs), mask)
+
+    def compute_output_spec(self, inputs, mask=None, training=None):
+        check_mask_shape(mask, inputs)
+        return super().compute_output_spec(inputs)
 
     def get_config(self):
         config = super().get_config()

@@ -39,3 +39,6 @@ class MaskedPooling(ScoringLayer):
 
     def compute_output_shape(self, input_shape):
         return (input_shape[0], input_shape[-1])
+
+    def compute_scores_shape(self, input_shape):
+        return (input_shape[0], 1, input_shape[1])

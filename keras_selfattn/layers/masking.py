@@ -25,6 +25,14 @@ def validate_mask(mask, inputs, name="mask"):
     if mask is None:
         return ops.ones(ops.shape(inputs)[:2], dtype="bool")
     mask = ops.convert_to_tensor(mask)
+    check_mask_shape(mask, inputs, name)
+    return ops.cast(mask, "bool")
+
+
+def check_mask_shape(mask, inputs, name="mask"):
+    """The checks of `validate_mask`, of tensors that may have no values."""
+    if mask is None:
+        return
     expected = tuple(inputs.shape[:2])
     received = tuple(mask.shape)
     if len(received) != 2 or any(
@@ -36,7 +44,6 @@ def validate_mask(mask, inputs, name="mask"):
             f"inputs of shape {tuple(inputs.shape)} have. "
             f"Received: a mask of shape {received}"
         )
-    return ops.cast(mask, "bool")
 
 
 def expand_mask(mask, rank):

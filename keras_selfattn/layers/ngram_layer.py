@@ -1,3 +1,4 @@
+import keras
 import numpy as np
 from keras import ops
 
@@ -63,6 +64,20 @@ class NGramLayer(ScoringLayer):
             return logits
         shares = ops.concatenate(shares, axis=2) * scale[:, None, None, None]
         return logits, ops.cast(shares, self.compute_dtype)
+
+    def compute_output_spec(self, inputs, return_shares=False):
+        logits = super().compute_output_spec(inputs)
+        if not return_shares:
+            return logits
+        shapes = keras.tree.map_structure(lambda each: each.shape, inputs)
+        batch, steps, places = self.compute_places_shape(shapes)
+        return logits, keras.KerasTensor(
+            (batch, steps, places, self.num_classes), self.compute_dtype
+        )
+
+    def compute_places_shape(self, input_shape):
+        """The shape `(batch, n, places)` of where n-grams may begin."""
+        raise NotImplementedError
 
     def find(self, inputs):
         """The rows of the n-grams, and which of them there are.

@@ -171,6 +171,16 @@ class NGramLogits(NGramLayer):
     def compute_output_shape(self, input_shape):
         return (_pair(input_shape)[0][0], self.num_classes)
 
+    def compute_places_shape(self, input_shape):
+        words, characters = _pair(input_shape)
+        places = len(self.word_ngrams)
+        if characters is not None and self.character_ngrams:
+            length = characters[-1]
+            if length is None:
+                return (*words, None)
+            places += len(self.character_ngrams) * (length + 2)
+        return (*words, places)
+
     def get_config(self):
         return {
             **super().get_config(),

@@ -188,6 +188,10 @@ class PairNGramLogits(NGramLayer):
     def compute_output_shape(self, input_shape):
         return (pair(input_shape, _NAMES, self)[0][0], self.num_classes)
 
+    def compute_places_shape(self, input_shape):
+        _, hypothesis = pair(input_shape, _NAMES, self)
+        return (*hypothesis, len(self.word_ngrams) + len(self.match_ngrams))
+
     def get_config(self):
         return {
             **super().get_config(),

@@ -5,6 +5,7 @@ from keras_selfattn import validation
 from keras_selfattn.layers import padding
 from keras_selfattn.layers import shapes
 from keras_selfattn.layers.dropout import Dropout
+from keras_selfattn.layers.masking import check_mask_shape
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
 
@@ -159,6 +160,10 @@ class StackedBiLSTM(keras.layers.Layer):
                 below = states
             states = run(layer, dropout(below, training=training))
         return states
+
+    def compute_output_spec(self, inputs, mask=None, training=None):
+        check_mask_shape(mask, inputs)
+        return super().compute_output_spec(inputs)
 
     def compute_output_shape(self, input_shape):
         return (*input_shape[:-1], 2 * self.units[-1])

@@ -133,6 +133,9 @@ class StructuredSelfAttention(PenaltyLayer, AttentionLayer):
     def compute_output_shape(self, input_shape):
         return (input_shape[0], self.num_heads, input_shape[-1])
 
+    def compute_scores_shape(self, input_shape):
+        return (input_shape[0], self.num_heads, input_shape[1])
+
     def get_config(self):
         return {
             **super().get_config(),

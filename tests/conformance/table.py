@@ -63,7 +63,10 @@ class Row:
 
     @property
     def gives_scores(self):
-        return "return_attention_scores" in self.layer.call.__code__.co_varnames
+        return self.takes("return_attention_scores")
+
+    def takes(self, argument):
+        return argument in self.layer.call.__code__.co_varnames
 
     def create(self, **overrides):
         """The layer, not yet built."""
@@ -122,6 +125,11 @@ def run(layer, inputs, masks, scores=False, **kwargs):
         kwargs["return_attention_scores"] = True
     inputs = inputs[0] if len(inputs) == 1 else tuple(inputs)
     return keras.tree.flatten(layer(inputs, **kwargs))
+
+
+def symbols(arrays):
+    """Tensors without values of the shapes and types of arrays."""
+    return [keras.KerasTensor(x.shape, dtype=str(x.dtype)) for x in arrays]
 
 
 def penalty_of(layer):

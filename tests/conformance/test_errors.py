@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.conformance.table import run
+from tests.conformance.table import symbols
 
 
 def test_wrong_arguments(row):
@@ -36,7 +37,9 @@ def test_wrong_masks(row, change):
         "rank": (rows, steps, 1),
     }[change]
     masks[0] = np.ones(shape, bool)
-    with pytest.raises(ValueError) as raised:
-        run(row.make(), inputs, masks)
-    assert str((rows, steps)) in str(raised.value)
-    assert str(shape) in str(raised.value)
+    layer = row.make()
+    for batch in ((inputs, masks), (symbols(inputs), symbols(masks))):
+        with pytest.raises(ValueError) as raised:
+            run(layer, *batch)
+        assert str((rows, steps)) in str(raised.value)
+        assert str(shape) in str(raised.value)

@@ -4,6 +4,7 @@ import keras
 import pytest
 
 from tests.conformance.table import run
+from tests.conformance.table import symbols
 from tests.conformance.test_saving import feed
 from tests.conformance.test_saving import functional
 from tests.conformance.test_saving import other_batch
@@ -25,13 +26,12 @@ def test_computed_shape_is_the_actual_one(row):
     assert [tuple(x) for x in computed] == shapes(run(layer, inputs, masks))
 
 
-def test_symbolic_shape_is_the_actual_one(row):
+def test_symbolic_shape_is_the_actual_one(row, policy):
     layer = row.make()
     inputs, masks = row.batch()
-    symbols = [keras.KerasTensor(x.shape, dtype=str(x.dtype)) for x in inputs]
-    symbolic_masks = [keras.KerasTensor(m.shape, dtype="bool") for m in masks]
-    symbolic = run(layer, symbols, symbolic_masks, scores=True)
-    actual = run(layer, inputs, masks, scores=True)
+    asked = {"return_shares": True} if row.takes("return_shares") else {}
+    symbolic = run(layer, symbols(inputs), symbols(masks), scores=True, **asked)
+    actual = run(layer, inputs, masks, scores=True, **asked)
     assert shapes(symbolic) == shapes(actual)
     for symbol, tensor in zip(symbolic, actual, strict=True):
         assert symbol.dtype == keras.backend.standardize_dtype(tensor.dtype)
