@@ -37,7 +37,8 @@ def endpoints(model, read=contextlib.nullcontext):
     def graph(function):
         return tf.function(function, input_signature=signature, autograph=False)
 
-    answer = graph(answers(model, read))
+    # While a SavedModel is written, TensorFlow would trace a function anew.
+    answer = graph(answers(model, read)).get_concrete_function()
 
     def endpoint(name):
         # What another signature answers is no part of the graph that runs.
@@ -49,7 +50,7 @@ def endpoints(model, read=contextlib.nullcontext):
             outputs |= part
         return outputs
 
-    names = answer.get_concrete_function().structured_outputs
+    names = answer.structured_outputs
     return {name: endpoint(name) for name in names}, graph(together)
 
 
