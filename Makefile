@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 PROCESSES := $(shell $(PYTHON) -c \
 	"import os; print(min(1 + (os.cpu_count() or 1), 4))")
 SPREAD := -n $(PROCESSES) --dist worksteal
+# One after the other, the longest first.
+SPREAD_SLOW := -n $(PROCESSES) --dist load --maxschedchunk 1
 
 .PHONY: demo test test-slow test-oldest test-oldest-extras dist coverage \
 	sbom audit laws mutants faults lint types format docs bench clean
@@ -29,7 +31,7 @@ test: $(VENV)/develop
 	$(BIN)/python -m pytest $(SPREAD)
 
 test-slow: $(VENV)/develop
-	$(BIN)/python -m pytest $(SPREAD) -m slow
+	$(BIN)/python -m pytest $(SPREAD_SLOW) -m slow
 
 # What users install: the wheel, made of the source archive.
 dist: $(VENV)/develop

@@ -8,9 +8,12 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # A process a core: threads of several would wait for each other.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
-if os.environ.get("KERAS_BACKEND") == "jax":
+if (
+    "PYTEST_XDIST_WORKER" in os.environ
+    or os.environ.get("KERAS_BACKEND") == "jax"
+):
     # Small models take JAX far longer to compile than to run, and many tests
-    # have the same ones.
+    # have the same ones, those that another process of a test runs as well.
     _compiled = tempfile.TemporaryDirectory(prefix="compiled_")
     os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", _compiled.name)
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
@@ -36,6 +39,18 @@ def tiny_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("model") / "model"
     tiny_classifier().save_to_preset(folder)
     return folder
+
+
+# What takes minutes is begun first, lest one process is left with it alone.
+LONGEST = (
+    "tests/conformance/test_backends.py",
+    "tests/backends/",
+    "tests/test_docs.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
 
 
 def pytest_collection_finish():

@@ -1,9 +1,7 @@
 """The site builds, names all that is public, and its snippets run."""
 
-import functools
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
@@ -22,11 +20,9 @@ PAGES = sorted(
     for path in DOCS.glob("*.md")
     if snippets.snippets(path.read_text(encoding="utf-8"), "python", "sh")
 )
-# A page whose reader has read another one.
-AFTER = {
-    "explaining.md": "own_data.md",
-    "serving.md": "own_data.md",
-}
+# Pages whose readers have read another one.
+AFTER = {"own_data.md": ("explaining.md", "serving.md")}
+FIRST = sorted({*PAGES}.difference(*AFTER.values()))
 
 
 def test_every_public_name_is_in_the_reference():
@@ -124,29 +120,10 @@ def test_pictures_need_chromium(monkeypatch, capsys):
     assert "there is none" in capsys.readouterr().out
 
 
-@functools.cache
-def folder_after(page, parent):
-    """The folder in which all that a page shows was run."""
-    folder = parent / page
-    before = AFTER.get(page)
-    if before is None:
-        folder.mkdir()
-        snippets.write_corpora(folder)
-    else:
-        shutil.copytree(folder_after(before, parent), folder)
-    text = (DOCS / page).read_text(encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        snippets.run(text, page)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def parent(tmp_path_factory):
-    return tmp_path_factory.mktemp("pages")
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES)
-def test_what_a_page_shows_runs(page, parent):
-    folder_after(page, parent)
+@pytest.mark.parametrize("page", FIRST)
+def test_what_a_page_shows_runs(page, tmp_path, monkeypatch):
+    snippets.write_corpora(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for name in (page, *AFTER.get(page, ())):
+        snippets.run((DOCS / name).read_text(encoding="utf-8"), name)

@@ -39,8 +39,16 @@ def test_answers_equal_keras(family):
     assert_equal(outputs, keras_answers(model, rows))
 
 
+# Each pooling is once in the graphs: of a pair those of a text again.
+GRAPHS = [
+    name
+    for name in presets_by_graph()
+    if name.removeprefix("chen2018_snli_") not in ("max", "mean", "last")
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", presets_by_graph())
+@pytest.mark.parametrize("name", GRAPHS)
 def test_every_graph(tmp_path, name):
     model = small_classifier(name)
     rows = rows_of(model)
