@@ -37,6 +37,18 @@ def test_symbolic_shape_is_the_actual_one(row, policy):
         assert symbol.dtype == keras.backend.standardize_dtype(tensor.dtype)
 
 
+def test_shapes_of_scores_need_no_trace(row, monkeypatch):
+    if not row.gives_scores and not row.takes("return_shares"):
+        pytest.skip("a layer that says one shape is not traced by Keras")
+    inputs, masks = row.batch()
+    layer = row.make()
+    # The shared layer's too.
+    for each in (layer, getattr(layer, "layer", layer)):
+        monkeypatch.setattr(each, "call", None)
+    asked = {"return_shares": True} if row.takes("return_shares") else {}
+    assert run(layer, symbols(inputs), symbols(masks), scores=True, **asked)
+
+
 def test_unknown_batch_and_steps(row):
     model = functional(row, row.make())
     for tensor, axes in zip(model.outputs, row.steps, strict=True):

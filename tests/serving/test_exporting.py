@@ -16,6 +16,7 @@ from keras_selfattn import serving
 from keras_selfattn import training
 from keras_selfattn.layers import StackedBiLSTM
 from keras_selfattn.serving import graph
+from keras_selfattn.text import TextPreprocessor
 from tests.serving.families import FAMILIES
 from tests.serving.families import exported as exported_family
 from tests.serving.families import rows_of
@@ -516,6 +517,19 @@ def test_all_signatures_are_one_trace(family):
     model, folder = exported_family(family)
     ops = [node.op for node in graph.nodes(graph_of(folder))]
     assert ops.count("UnicodeTranscode") == len(model.sides)
+
+
+def test_a_model_is_traced_once(monkeypatch, tmp_path):
+    tokenize = TextPreprocessor.tokenize
+    traced = []
+
+    def counted(self, texts):
+        traced.append(not tf.executing_eagerly())
+        return tokenize(self, texts)
+
+    monkeypatch.setattr(TextPreprocessor, "tokenize", counted)
+    serving.export(tiny_classifier(), tmp_path)
+    assert sum(traced) == 1
 
 
 @pytest.mark.slow
