@@ -26,23 +26,19 @@ SUITES = {
         f"--deselect={TEACHING}::test_the_command_says_what_a_model_has_"
         "learned_from",
     ],
-    "tuning": ["tests/tuning/test_tuners.py"],
-    # What is drawn of an explanation is the same on all.
-    "pictures": [
+    # What is drawn of what a model is asked is the same on all.
+    "models": [
+        "tests/tuning/test_tuners.py",
         "tests/visualization/test_alignment.py",
         "tests/visualization/test_deciding.py",
         "tests/visualization/test_explaining.py",
         "tests/visualization/test_sentence.py",
         "tests/callbacks",
-    ],
-    "measures": [
         "tests/effects",
         "tests/faithfulness",
         "tests/test_evaluation.py",
         "tests/test_heads.py",
         "tests/test_labels.py",
-    ],
-    "texts": [
         "tests/text/test_preprocessor.py",
         "tests/models/test_preprocess.py",
         "tests/models/test_raw_texts.py",

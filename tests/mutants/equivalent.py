@@ -8,7 +8,7 @@ EQUIVALENT = {
     "It is how a message spells a shape that is no tuple on torch.": [
         (
             "keras_selfattn/layers/masking.py",
-            "validate_mask",
+            "check_mask_shape",
             "received = tuple(mask.shape)",
             "received = mask.shape",
         ),
