@@ -8,14 +8,11 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # A process a core: threads of several would wait for each other.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     os.environ.setdefault("TF_NUM_INTRAOP_THREADS", "1")
-if (
-    "PYTEST_XDIST_WORKER" in os.environ
-    or os.environ.get("KERAS_BACKEND") == "jax"
-):
+if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
     # Small models take JAX far longer to compile than to run, and many tests
-    # have the same ones, those that another process of a test runs as well.
+    # have the same ones, in whichever process they run.
     _compiled = tempfile.TemporaryDirectory(prefix="compiled_")
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", _compiled.name)
+    os.environ["JAX_COMPILATION_CACHE_DIR"] = _compiled.name
     os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
 
 import pytest

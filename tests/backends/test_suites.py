@@ -17,11 +17,13 @@ SUITES = {
     # same on all.
     "training": [
         "tests/training",
+        "--ignore=tests/training/test_building.py",
         "--ignore=tests/training/test_kept_texts.py",
         "--ignore=tests/training/test_odd_corpora.py",
         "--ignore=tests/training/test_preparation.py",
         "--ignore=tests/training/test_shards.py",
         "--ignore=tests/training/test_values.py",
+        "--ignore=tests/training/test_word_vectors.py",
         f"--deselect={FITTING}::test_more_weights_than_tokens",
         f"--deselect={TEACHING}::test_the_command_says_what_a_model_has_"
         "learned_from",
