@@ -20,11 +20,17 @@ PARTS = {
         *(HERE, HERE.parent / "layers"),
         *(f"--ignore={HERE / 'models'}", f"--ignore={SCALE}"),
     ],
-    # Half precision and files are the layers', and asked of these.
+    # Half precision, files and scale are asked of their layers.
     "models": [
         HERE / "models",
-        f"--ignore={HERE / 'models/test_precisions.py'}",
-        "--deselect=tests/conformance/models/test_saving.py::test_keras_file",
+        *(
+            f"--ignore={HERE / 'models' / name}"
+            for name in (
+                "test_precisions.py",
+                "test_saving.py",
+                "test_scale.py",
+            )
+        ),
     ],
     # Attention runs in float32 where the policy is of float16.
     "scale": [SCALE, "-k", "not mixed_float16"],
