@@ -97,7 +97,7 @@ class Chromium:
     def __exit__(self, *error):
         self._session = None
         self.call("Browser.close")
-        self.process.wait(timeout=30)
+        self.process.wait(timeout=300)
         os.close(self._to)
         os.close(self._from)
 

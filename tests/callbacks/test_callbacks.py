@@ -89,7 +89,7 @@ class Board:
 
     def get(self, route, **query):
         address = self.address + route + "?" + urllib.parse.urlencode(query)
-        with urllib.request.urlopen(address, timeout=30) as answer:
+        with urllib.request.urlopen(address, timeout=300) as answer:
             return answer.read()
 
     def json(self, route, **query):
@@ -97,7 +97,7 @@ class Board:
 
     def wait_for_runs(self, expected):
         runs = None
-        for _ in range(200):
+        for _ in range(1000):
             try:
                 runs = set(self.json("runs"))
             except (urllib.error.URLError, ConnectionError):
@@ -190,13 +190,13 @@ def test_tensorboard_shows_it_all(tmp_path):
             data=b"{}",
             headers={"Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=300) as answer:
             experiment = json.loads(answer.read())
         names = {info["name"] for info in experiment["hparamInfos"]}
         assert {"num_heads", "optimizer", "batch_size"} <= names
     finally:
         board.process.terminate()
-        board.process.wait(timeout=30)
+        board.process.wait(timeout=300)
 
 
 def curves_of(model, texts=TEXTS):

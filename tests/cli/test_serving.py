@@ -31,11 +31,11 @@ def test_serve_until_interrupted(run):
             f"{found.group(1)}v1/models/run:predict",
             json.dumps({"instances": ["good food"]}).encode(),
         )
-        with urllib.request.urlopen(request, timeout=60) as response:
+        with urllib.request.urlopen(request, timeout=300) as response:
             (answer,) = json.load(response)["predictions"]
         assert sorted(answer) == ["label", "probabilities"]
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=300)
     finally:
         process.kill()
     assert process.returncode == 130

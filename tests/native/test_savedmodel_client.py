@@ -96,7 +96,7 @@ def test_a_newer_version_appears(tmp_path):
         # Its threads answer from the old version by now.
         serving.export(newer, tmp_path, version=2)
         assert_equal(request.parse(process.stdout), keras_answers(newer, PAIRS))
-        assert process.wait(timeout=120) == 0
+        assert process.wait(timeout=300) == 0
 
 
 def test_empty_batch_is_refused():

@@ -69,7 +69,7 @@ class Runner:
             return self._run(signature, inputs)
         future = concurrent.futures.Future()
         self._queue(signature).put((inputs, future))
-        return future.result(timeout=60)
+        return future.result(timeout=300)
 
     def close(self):
         """Lets the threads of the batches end."""
