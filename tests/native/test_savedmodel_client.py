@@ -49,7 +49,7 @@ GRAPHS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", GRAPHS)
-def test_every_graph(tmp_path, name):
+def test_graphs(tmp_path, name):
     model = small_classifier(name)
     rows = rows_of(model)
     outputs = client.Request(serving.export(model, tmp_path), rows).run()
