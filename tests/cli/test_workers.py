@@ -99,7 +99,7 @@ def test_a_worker_dies_and_the_run_goes_on(data, tmp_path):
             time.sleep(0.1)
         killed = workers_of(process)[1]
         os.kill(killed, signal.SIGKILL)
-        _, said = process.communicate(timeout=300)
+        _, said = process.communicate(timeout=60)
     assert process.returncode == 2
     assert said.splitlines()[-1].startswith(
         f"keras-selfattn: error: worker 1 (process {killed}) was ended by "

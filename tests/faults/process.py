@@ -18,7 +18,7 @@ from keras_selfattn.cli import command
 from keras_selfattn.cli.signals import Signals
 
 # How long a command may take to end, on a machine that does other things.
-LONGEST = 300.0
+LONGEST = 60.0
 _POLL = 0.005
 # Of linux/capability.h.
 _CAPABILITY_VERSION = 0x20080522
