@@ -58,12 +58,12 @@ def fit(
     if targets is not None and isinstance(train_data, EncodedDataset):
         train_data = train_data.with_labels(targets)
         dev_data = dev_data.with_labels(one_hot(dev_data))
-    verbose = shown(verbose)
+    tells = workers is None or workers.is_chief
+    verbose = shown(verbose) if tells else 0
     size = batch_size_for(training, len(train_data))
     set_reach(model, training, len(train_data))
     share = workers and workers.share
-    tells = verbose and (workers is None or workers.is_chief)
-    if tells and size != training["batch_size"]:
+    if verbose and size != training["batch_size"]:
         print(f"Batches of {size} texts, as there are {len(train_data):,}")
     dev_batches = dev_data.batches(size, share=share)
     counts = texts.train_data.class_counts(model.output.shape[-1])
@@ -82,18 +82,27 @@ def fit(
         # of the weights; what comes then goes on from its checkpoint.
         first, skip = len(run.history), run.batches
         if not first and not skip:
-            adapt_ngrams(model, texts.train_data, tells)
+            adapt_ngrams(model, texts.train_data, verbose)
         end = first + 1 if skip else training["epochs"]
         batches = train_data.batches(
             size, shuffle=True, seed=seed, share=share, skip=skip
         )
         keep_run = KeepRun(run, skip, clock if workers is None else None)
-        all_callbacks = [
-            SetEpoch(batches.plan),
-            keep_run,
-            *learning_rate_decay(training),
-            *callbacks,
-        ]
+        all_callbacks = keras.callbacks.CallbackList(
+            [
+                SetEpoch(batches.plan),
+                keep_run,
+                *learning_rate_decay(training),
+                *callbacks,
+            ],
+            add_history=True,
+            add_progbar=verbose != 0,
+            model=model,
+            verbose=verbose,
+            # The run's, where the rest of an epoch is fitted by itself too.
+            epochs=training["epochs"],
+            steps=len(batches),
+        )
         if workers is None:
             model.fit(
                 batches,
@@ -104,7 +113,6 @@ def fit(
                 callbacks=all_callbacks,
                 # The plan of the batches shuffles.
                 shuffle=False,
-                verbose=verbose,
             )
         else:
             together.fit_together(
@@ -113,7 +121,6 @@ def fit(
                 dev_batches,
                 range(first, end),
                 all_callbacks,
-                verbose,
                 (clock, keep_run.keep_batches),
             )
         if not skip:

@@ -132,7 +132,7 @@ def take_state_of_chief(model, run, workers):
         state.assign(np.array([first, second], state.dtype))
 
 
-def fit_together(steps, batches, dev_batches, epochs, callbacks, verbose, keep):
+def fit_together(steps, batches, dev_batches, epochs, callbacks, keep):
     """Fit a compiled model to batches that several workers share.
 
     Args:
@@ -140,25 +140,13 @@ def fit_together(steps, batches, dev_batches, epochs, callbacks, verbose, keep):
         batches: The worker's share of the training batches.
         dev_batches: The same of the dev batches.
         epochs: Range of their numbers, from 0.
-        callbacks: Keras callbacks. The logs of an epoch are those of all
-            workers, those of a batch the worker's own.
-        verbose: As in `keras.Model.fit`, of the chief.
+        callbacks: A `keras.callbacks.CallbackList`. The logs of an epoch are
+            those of all workers, those of a batch the worker's own.
         keep: Pair of the `Clock` of the checkpoints within an epoch, and of
             the method of a `KeepRun` that writes one.
     """
     model, workers = steps.model, steps.workers
     clock, keep_batches = keep
-    if not workers.is_chief:
-        verbose = 0
-    callbacks = keras.callbacks.CallbackList(
-        callbacks,
-        add_history=True,
-        add_progbar=verbose != 0,
-        model=model,
-        verbose=verbose,
-        epochs=epochs.stop,
-        steps=len(batches),
-    )
     model.stop_training = False
     callbacks.on_train_begin()
     logs = {}

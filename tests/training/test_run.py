@@ -100,7 +100,7 @@ def stopped_within(folder, epoch, batches, **changes):
 
 
 @pytest.mark.slow
-def test_a_run_goes_on_within_an_epoch(tmp_path):
+def test_a_run_goes_on_within_an_epoch(tmp_path, capsys):
     # On TensorFlow and JAX, two of the six batches at once; dropout, averages,
     # and a figure that is no mean of those of the batches.
     changes = {
@@ -119,6 +119,7 @@ def test_a_run_goes_on_within_an_epoch(tmp_path):
     }
     train(tmp_path / "whole", **changes)
     folder = tmp_path / "parts"
+    changes["verbose"] = 2
     assert stopped_within(folder, 0, 2, **changes) == (0, 2)
     keras.utils.set_random_seed(99)
     # Counted from where it goes on.
@@ -126,6 +127,9 @@ def test_a_run_goes_on_within_an_epoch(tmp_path):
     keras.utils.set_random_seed(99)
     train(folder, **changes, resume=True)
     assert_same_run(tmp_path / "whole", folder)
+    shown = capsys.readouterr().out.splitlines()
+    epochs = [line for line in shown if line.startswith("Epoch ")]
+    assert epochs == ["Epoch 1/2", "Epoch 1/2", "Epoch 2/2", "Epoch 2/2"]
 
 
 def test_a_checkpoint_within_an_epoch(tmp_path):
