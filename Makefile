@@ -57,6 +57,8 @@ test-oldest: $(VENV)-oldest/ready dist
 		--ignore=tests/models/test_hostile_weights.py \
 		--ignore=tests/models/test_ngrams.py \
 		--ignore=tests/conformance/test_scale.py
+	$(VENV)-oldest/bin/python -m pytest -m "" tests/cli/test_exporting.py \
+		tests/training/test_run.py::test_a_run_goes_on_within_an_epoch
 
 EXTRAS := tuning reproduction vectors viz parquet zstd serving cluster hub app \
 	formats

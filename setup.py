@@ -78,7 +78,7 @@ setup(
     },
     python_requires=">=3.10",
     install_requires=[
-        "keras>=3.10,<4",
+        "keras>=3.11,<4",
         "keras-tuner>=1.4.7",
         "numpy>=1.26",
         "rich>=13",

@@ -206,6 +206,6 @@ def _with_ends(words, ids):
     is_word = ops.expand_dims(ops.not_equal(words, 0), -1)
     has = ops.logical_and(is_word, ops.not_equal(ids, 0))
     ids = ops.pad(ops.where(has, ids + 1, 0), ((0, 0), (0, 0), (1, 1)))
-    has = ops.cast(ops.pad(has, ((0, 0), (0, 0), (2, 2))), "int32")
+    has = ops.pad(ops.cast(has, "int32"), ((0, 0), (0, 0), (2, 2)))
     beside = ops.maximum(has[:, :, 2:], has[:, :, :-2])
     return ops.where(ops.equal(ids, 0), beside, ids)
