@@ -189,6 +189,8 @@ def _left_vectors(matrix, width):
     # Random projections would leave the last directions to chance.
     svd = TruncatedSVD(width, algorithm="arpack", random_state=0)
     vectors = svd.fit_transform(matrix)
+    # Where nothing is, some solvers leave what they round off.
+    vectors[matrix.sum(1) == 0] = 0
     # The square root keeps the first directions from being all there is.
     vectors /= np.sqrt(np.maximum(svd.singular_values_, 1e-12))
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
