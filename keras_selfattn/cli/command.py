@@ -10,6 +10,7 @@ from keras_selfattn import leftovers
 from keras_selfattn.cli.notes import note
 from keras_selfattn.cli.parser import make_parser
 from keras_selfattn.cli.signals import Signals
+from keras_selfattn.cli.training import how_to_resume
 
 # What is raised where an input is at fault; all else is a fault of ours.
 _INPUT_FAULTS = (ValueError, OSError, ImportError, FloatingPointError)
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments, signals=None):
-    debug = False
+    debug, options = False, None
     try:
         options = make_parser().parse_args(arguments)
         options.arguments = arguments
@@ -61,7 +62,7 @@ def _run(arguments, signals=None):
             return _output_is_closed()
         raise
     except KeyboardInterrupt:
-        return _interrupted()
+        return _interrupted(how_to_resume(options))
     except Exception as error:
         if debug:
             traceback.print_exc()
@@ -76,8 +77,8 @@ def _run(arguments, signals=None):
         return code
 
 
-def _interrupted():
-    note("interrupted")
+def _interrupted(more=""):
+    note(f"interrupted{more}")
     return 130
 
 

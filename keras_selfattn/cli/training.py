@@ -152,8 +152,18 @@ def add_run(parser, kind, more=""):
         action="store_true",
         help=f"go on with the {kind} in --output",
     )
+    parser.set_defaults(resumable=kind)
     corpora.add_columns(parser)
     add_training(parser)
+
+
+def how_to_resume(options):
+    """What is to be said where a command was interrupted, as a string."""
+    kind = getattr(options, "resumable", None)
+    # All begin with a file of their settings.
+    if kind is None or not any(pathlib.Path(options.output).glob("*.json")):
+        return ""
+    return f"; with --resume the {kind} goes on"
 
 
 def train(options):

@@ -5,14 +5,19 @@ import json
 import os
 import sys
 
+import keras
 import numpy as np
 import pytest
 
 from keras_selfattn import zoo
 from keras_selfattn.cli import main
+from keras_selfattn.cli import training
+from keras_selfattn.cli.parser import make_parser
 from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.models import from_preset
+from keras_selfattn.training.settings import SETTINGS_FILE
 from keras_selfattn.training.word_vectors import load_vectors
+from keras_selfattn.tuning.searching import SEARCH_FILE
 from tests.cli.commands import SMALL
 from tests.cli.commands import SMALL_PAIRS
 from tests.cli.commands import fails
@@ -333,6 +338,63 @@ def test_a_kept_checkpoint_goes_on(data, tmp_path, capsys):
     assert main([*arguments, "--resume", "--epochs=2"]) == 0
     history = (tmp_path / "run" / "history.csv").read_text().splitlines()
     assert len(history) == 3
+
+
+def interrupted_in(epoch):
+    """A `CallbackList` whose user gives up when an epoch begins."""
+
+    class Interrupted(keras.callbacks.CallbackList):
+        def on_epoch_begin(self, number, logs=None):
+            if number == epoch:
+                raise KeyboardInterrupt
+            super().on_epoch_begin(number, logs)
+
+    return Interrupted
+
+
+@pytest.mark.parametrize("epoch", [0, 1])
+def test_an_interrupted_run_tells_how_it_goes_on(
+    data, tmp_path, monkeypatch, capsys, epoch
+):
+    arguments = train_arguments(data, tmp_path / "run", "--epochs=2")
+    with monkeypatch.context() as patch:
+        patch.setattr(keras.callbacks, "CallbackList", interrupted_in(epoch))
+        assert main(arguments) == 130
+    said = "interrupted; with --resume the run goes on"
+    assert capsys.readouterr().err.splitlines()[-1].endswith(f": {said}")
+    assert main([*arguments, "--resume"]) == 0
+    history = (tmp_path / "run" / "history.csv").read_text().splitlines()
+    assert len(history) == 3
+
+
+@pytest.mark.parametrize(
+    "command,file,kind",
+    [
+        ("train", SETTINGS_FILE, "run"),
+        ("prepare", SETTINGS_FILE, "preparation"),
+        ("tune", SEARCH_FILE, "search"),
+    ],
+)
+def test_how_each_command_goes_on(tmp_path, command, file, kind):
+    options = make_parser().parse_args(
+        [command, "a.csv", "--dev=b.csv", f"--output={tmp_path}"]
+    )
+    assert training.how_to_resume(options) == ""
+    (tmp_path / file).touch()
+    expected = f"; with --resume the {kind} goes on"
+    assert training.how_to_resume(options) == expected
+
+
+def test_what_had_not_begun_does_not_go_on(data, tmp_path, monkeypatch, capsys):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    arguments = train_arguments(data, tmp_path / "run")
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "own_recipe", interrupt)
+        assert main(arguments) == 130
+    assert capsys.readouterr().err == "keras-selfattn: interrupted\n"
+    fails(capsys, [*arguments, "--resume"], "There is no run to resume")
 
 
 @pytest.mark.parametrize(
