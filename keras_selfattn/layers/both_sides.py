@@ -1,3 +1,5 @@
+import inspect
+
 import keras
 
 from keras_selfattn.layers.pairs import pair
@@ -6,6 +8,10 @@ from keras_selfattn.layers.penalty_layer import PenaltyLayer
 from keras_selfattn.layers.scoring_layer import ScoringLayer
 
 _NAMES = ("left", "right")
+
+
+def _takes_mask(layer):
+    return "mask" in inspect.signature(layer.call).parameters
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
@@ -46,6 +52,9 @@ class BothSides(PenaltyLayer, ScoringLayer, keras.layers.Wrapper):
         left, _ = pair(input_shape, _NAMES, self)
         if not self.layer.built:
             self.layer.build(left)
+        if not self.trainable:
+            # Keras tells layers within others only where it changes.
+            self.layer.trainable = False
 
     def call(self, inputs, mask=None, return_attention_scores=False):
         return self._on_both(self.layer, inputs, mask, return_attention_scores)
@@ -66,8 +75,9 @@ class BothSides(PenaltyLayer, ScoringLayer, keras.layers.Wrapper):
         results = []
         for side, side_mask in zip(sides, masks, strict=True):
             # Only what is asked for: not every layer knows both arguments.
+            # Keras gives the masks of the inputs unasked.
             kwargs = {}
-            if side_mask is not None:
+            if side_mask is not None and _takes_mask(self.layer):
                 kwargs["mask"] = side_mask
             if return_attention_scores:
                 kwargs["return_attention_scores"] = True

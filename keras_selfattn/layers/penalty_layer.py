@@ -3,12 +3,12 @@ import keras
 from keras_selfattn.private_names import collecting_scope
 
 
-class PenaltyLayer(keras.layers.Layer):
-    """A layer whose penalties count once for each of its calls.
+class KeepsPenalties:
+    """What makes the penalties of a layer, or a model, count in each call.
 
     On JAX, Keras trains by `stateless_call`, in which each call of a layer
-    drops the penalties of its calls before. This layer keeps them, so that
-    one which two sentences share adds both.
+    drops the penalties of its calls before, and of the layers within it. This
+    one keeps them, so that one which two sentences share adds both.
     """
 
     def __call__(self, *args, **kwargs):
@@ -19,8 +19,13 @@ class PenaltyLayer(keras.layers.Layer):
         outputs = super().__call__(*args, **kwargs)
         for loss in before:
             if not any(loss is kept for kept in scope.losses):
-                self.add_loss(loss)
+                # A functional model refuses it, meant for its making.
+                keras.layers.Layer.add_loss(self, loss)
         # Keras tells penalties apart by their address in memory, which must
         # not be given to another one as long as Keras remembers it.
         self._seen_losses = list(scope.losses)
         return outputs
+
+
+class PenaltyLayer(KeepsPenalties, keras.layers.Layer):
+    """A layer whose penalties count once for each of its calls."""

@@ -123,6 +123,10 @@ class StackedBiLSTM(keras.layers.Layer):
             if not layer.built:
                 layer.build((*input_shape[:-1], width))
             width = 2 * units + (features if self.shortcut else 0)
+        if not self.trainable:
+            # Keras tells layers within others only where it changes.
+            for layer in self.directions:
+                layer.trainable = False
 
     def call(self, inputs, mask=None, training=None):
         mask = validate_mask(mask, inputs)

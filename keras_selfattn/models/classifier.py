@@ -11,13 +11,18 @@ from typing import Any
 import keras
 
 from keras_selfattn.checksums import write_checksums
+from keras_selfattn.files import read_json
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.files import write_text
 from keras_selfattn.labels import plain
+from keras_selfattn.layers.penalty_layer import KeepsPenalties
 from keras_selfattn.models import arguments
 from keras_selfattn.models import construction
 from keras_selfattn.models.groups import GROUPS
 from keras_selfattn.models.raw_texts import ReadsTexts
+from keras_selfattn.models.sizes import check_fits
+from keras_selfattn.models.sizes import with_sizes
+from keras_selfattn.models.view import View
 from keras_selfattn.models.weights import WEIGHTS_FILE
 from keras_selfattn.models.weights import SavesWeights
 from keras_selfattn.private_names import Cloning
@@ -25,9 +30,14 @@ from keras_selfattn.sides import SENTENCE
 from keras_selfattn.zoo.folders import CONFIG_FILE
 
 PREPROCESSOR_FILE = "preprocessor.json"
+_TRAINING_FILE = "training.json"
+# What the classes are in that a preset folder can name.
+_PACKAGE = "keras_selfattn.models."
 
 
-class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
+class Classifier(
+    Cloning, SavesWeights, ReadsTexts, KeepsPenalties, keras.Model
+):
     """A functional model that gives class probabilities and its attention.
 
     Subclasses build the graph and hand it over with its inner views.
@@ -99,6 +109,8 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
         return construction.run_as_clone(self, views, inputs, operation_fn)
 
     def __setattr__(self, name, value):
+        if name in ("preprocessor", "labels"):
+            check_fits(self._arguments, **{name: value})
         if name == "preprocessor":
             # Keras would track it as a layer, one that XLA can't compile.
             object.__setattr__(self, name, value)
@@ -114,7 +126,7 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
 
     def attention_model(self) -> keras.Model:
         """A model of the same inputs that gives the attention scores."""
-        return keras.Model(
+        return View(
             self.input, self._views["attention_scores"], name="attention"
         )
 
@@ -131,13 +143,13 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
 
     def _views_model(self, *names):
         views = {name: self._views[name] for name in names}
-        return keras.Model(
+        return View(
             self.input, {"outputs": self.output, **views}, name="explanation"
         )
 
     def embedding_model(self) -> keras.Model:
         """A model of the same inputs that gives the sentence embeddings."""
-        return keras.Model(
+        return View(
             self.input, self._views["sentence_embedding"], name="embedding"
         )
 
@@ -157,9 +169,7 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
                 f"The model {self.name!r} has no n-grams: it takes "
                 "`ngram_buckets`"
             )
-        return keras.Model(
-            self.input, self._views["ngram_shares"], name="ngrams"
-        )
+        return View(self.input, self._views["ngram_shares"], name="ngrams")
 
     def group_of(self, layer: keras.layers.Layer) -> str | None:
         """The part of the model that a layer is of, or `None`.
@@ -243,6 +253,13 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
             # They may have been fixed, or freed, since.
             vectors = self.get_layer("word_vectors")
             config["trainable_embeddings"] = vectors.trainable
+        fixed = [
+            name
+            for name in self._fixed_layers()
+            if not (name == "word_vectors" and "trainable_embeddings" in config)
+        ]
+        if self.trainable and fixed:
+            config["fixed_layers"] = fixed
         if self.labels is not None:
             config["labels"] = list(self.labels)
         return config
@@ -253,37 +270,63 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
     ) -> "Classifier":
         config = arguments.by_new_names(dict(config))
         labels = config.pop("labels", None)
+        fixed = config.pop("fixed_layers", [])
         # Configurations had all arguments once, with or without effect.
         model = cls(**arguments.applying(cls, config))
         model.labels = labels
+        for name in fixed:
+            model.get_layer(name).trainable = False
         return model
 
-    def save_assets(self, dir_path: str | os.PathLike) -> None:
-        """Write the preprocessor's settings; `.keras` files have them.
+    def _fixed_layers(self):
+        """The names of the layers whose weights are not trained."""
+        return [
+            layer.name
+            for layer in self.layers
+            if layer.weights
+            # A wrapper may be trained, and its layer not.
+            and not (layer.trainable and _inner(layer).trainable)
+        ]
 
-        Keras itself adds the vocabulary.
+    def save_assets(self, dir_path: str | os.PathLike) -> None:
+        """Write the preprocessor and the record; `.keras` files have them.
 
         Args:
             dir_path: Path of the folder.
         """
+        folder = pathlib.Path(dir_path)
         if self.preprocessor is not None:
             config = keras.saving.serialize_keras_object(self.preprocessor)
-            path = pathlib.Path(dir_path) / PREPROCESSOR_FILE
-            write_text(path, json.dumps(config, indent=2) + "\n")
+            _write_json(folder / PREPROCESSOR_FILE, config)
+            # Keras adds it but once, where others have the same preprocessor
+            # with the first of them.
+            self.preprocessor.save_assets(folder)
+        if self.training_record:
+            _write_json(folder / _TRAINING_FILE, self.training_record)
 
-    def load_assets(self, dir_path: str | os.PathLike) -> None:
+    def load_assets(self, dir_path: str | os.PathLike | None) -> None:
         """Read what `save_assets` wrote.
 
         Args:
-            dir_path: Path of the folder.
+            dir_path: Path of the folder, or `None` where there is none.
         """
-        path = pathlib.Path(dir_path) / PREPROCESSOR_FILE
+        if dir_path is None:
+            return
+        folder = pathlib.Path(dir_path)
+        path = folder / PREPROCESSOR_FILE
         if path.exists():
             # What is not imported, Keras does not know by its name.
             from keras_selfattn import text  # noqa: F401
 
-            config = json.loads(path.read_text(encoding="utf-8"))
-            self.preprocessor = keras.saving.deserialize_keras_object(config)
+            preprocessor = keras.saving.deserialize_keras_object(
+                read_json(path)
+            )
+            preprocessor.load_assets(folder)
+            # Files had the vocabulary elsewhere once, and it is read later.
+            object.__setattr__(self, "preprocessor", preprocessor)
+        path = folder / _TRAINING_FILE
+        if path.exists():
+            self.training_record = read_json(path)
 
     def save_to_preset(self, folder: str | os.PathLike) -> None:
         """Write a folder that holds all that the model needs.
@@ -299,8 +342,17 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
 
         Raises:
             ValueError: if `folder` exists and is not a preset folder, or
-                another process is writing it.
+                another process is writing it, if the model is of a class
+                that the package does not have, or its `preprocessor` or
+                `labels` are not of its sizes.
         """
+        if not type(self).__module__.startswith(_PACKAGE):
+            raise ValueError(
+                "A preset folder has no code: it holds models of the "
+                f"package's own classes. Received: a {type(self).__name__}; "
+                "a `.keras` file holds it"
+            )
+        with_sizes(type(self), self._arguments, self.preprocessor, self.labels)
         folder = pathlib.Path(folder)
         if folder.exists() and not (folder / CONFIG_FILE).exists():
             raise ValueError(
@@ -333,6 +385,14 @@ class Classifier(Cloning, SavesWeights, ReadsTexts, keras.Model):
             self.optimizer = optimizer
 
 
+def _write_json(path, value):
+    write_text(path, json.dumps(value, indent=2) + "\n")
+
+
+def _inner(layer):
+    """The layer that a wrapper holds, or the layer itself."""
+    return getattr(layer, "layer", layer)
+
+
 def _quantization_mode(layer):
-    # A wrapper's layer has it.
-    return getattr(layer, "layer", layer).quantization_mode
+    return _inner(layer).quantization_mode

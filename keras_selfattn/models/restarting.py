@@ -3,6 +3,7 @@
 import numpy as np
 from keras import ops
 
+from keras_selfattn.labels import Finder
 from keras_selfattn.labels import plain
 from keras_selfattn.models.ngrams import NAME
 
@@ -15,7 +16,8 @@ def restarted(model, labels, preprocessor=None, **overrides):
 
     All weights are the model's but for those of the last layer, which are
     fresh where the labels are others, and of the words that the model does
-    not know, whose vectors are drawn as its first ones were.
+    not know, whose vectors are drawn as its first ones were. Layers that were
+    not trained are, but for fixed word vectors.
 
     Args:
         model: A classifier with its `preprocessor` and `labels`.
@@ -35,14 +37,16 @@ def restarted(model, labels, preprocessor=None, **overrides):
     preprocessor = preprocessor or model.preprocessor
     labels = plain(labels)
     config = {**model.get_config(), **overrides}
-    config.pop("labels", None)
+    for name in ("labels", "fixed_layers"):
+        config.pop(name, None)
     config["num_classes"] = len(labels)
     if preprocessor is not None:
         config["vocabulary_size"] = preprocessor.vocabulary_size()
     result = type(model).from_config(config)
     result.preprocessor = preprocessor
     result.labels = labels
-    keeps_last = model.labels == labels
+    find = Finder(model.labels or [])
+    keeps_last = list(map(find, labels)) == list(range(len(labels)))
     olds = {layer.name: layer for layer in model.layers}
     for layer in result.layers:
         if layer.name in _LAST and not keeps_last:

@@ -48,6 +48,26 @@ def with_sizes(model_class, given, preprocessor, labels):
     return given
 
 
+def check_fits(arguments, preprocessor=None, labels=None):
+    """`ValueError` where a model can't take a preprocessor, or labels.
+
+    Its words may be fewer than the model has vectors for.
+
+    Args:
+        arguments: Dictionary of the arguments of the model.
+        preprocessor: As in `with_sizes`.
+        labels: The same.
+    """
+    for name, size, source in _following(preprocessor, labels):
+        most = arguments.get(name)
+        if most is not None and (
+            size > most or (source == "labels" and size != most)
+        ):
+            raise ValueError(
+                f"The model has {name}={most}. Received: `{source}` with {size}"
+            )
+
+
 def _following(preprocessor, labels):
     if preprocessor is not None:
         if not hasattr(preprocessor, "vocabulary_size"):

@@ -330,8 +330,10 @@ class TextPreprocessor(keras.layers.Layer):
         words = read_lines(self._vocabulary_path)[self.prepend_null :]
         write_lines(pathlib.Path(dir_path) / _VOCABULARY_FILE, words)
 
-    def load_assets(self, dir_path: str | os.PathLike) -> None:
-        """Reads what `save_assets` wrote."""
+    def load_assets(self, dir_path: str | os.PathLike | None) -> None:
+        """Reads what `save_assets` wrote; `None` where that was nothing."""
+        if dir_path is None:
+            return
         path = pathlib.Path(dir_path) / _VOCABULARY_FILE
         if path.exists():
             self._set_vocabulary(path)

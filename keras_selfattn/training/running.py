@@ -149,17 +149,19 @@ def train(
         preset = origin.preset
     elif freeze:
         raise ValueError(
-            "`freeze` is for layers of the model that `start` names. "
+            "`freeze` (--freeze) is for layers of the model that `start` "
+            "(--from) names. "
             f"Received: freeze={freeze!r} without it"
         )
     elif preset is None:
         raise ValueError(
-            "`preset` must be the name of a preset, where no `start` is that "
-            "of a model. Received: preset=None"
+            "`preset` must be the name of a preset, where no `start` (--from) "
+            "is that of a model. Received: preset=None"
         )
     values = models.get_preset(preset)
     if origin is not None:
         values = origin.values(values)
+        origin.check_texts(training_overrides or {})
     model_overrides = arguments.plain(model_overrides or {})
     training = training_values(values, training_overrides or {})
     taught = _teachers(

@@ -19,7 +19,11 @@ _PRESETS = {
     "DecomposableClassifier": "parikh2016_snli",
 }
 # What follows from the model's own words, or from the run's data.
-_OF_DATA = ("vocabulary_size", "num_classes", "labels", "name", "trainable")
+_OF_DATA = ("vocabulary_size", "num_classes", "labels")
+_OF_TEXTS = ("lowercase", "max_tokens", "prepend_null", "num_oov_indices")
+# Its word vectors stay as they are.
+_AS_THEY_ARE = {"normalize_vectors": False}
+_OF_MODEL = ("name", "trainable", "fixed_layers")
 _NO_MORE = {"induce_vectors": False, "unseen_words": 0, "class_weight": None}
 
 
@@ -47,8 +51,8 @@ class Start:
         for given, value in (("preset", preset), ("vectors", vectors)):
             if value is not None:
                 raise ValueError(
-                    f"`{given}` must be None with `start`, whose model has "
-                    f"its own. Received: {given}={value!r}"
+                    f"`{given}` must be None with `start` (--from), whose "
+                    f"model has its own. Received: {given}={value!r}"
                 )
         self.model = models.from_preset(name, verify=verify)
         for part in ("preprocessor", "labels"):
@@ -68,17 +72,34 @@ class Start:
         model = {
             name: value
             for name, value in self.model.get_config().items()
-            if name not in _OF_DATA
+            if name not in (*_OF_DATA, *_OF_MODEL)
         }
-        preprocessor = self.model.preprocessor
-        of_texts = {
-            "lowercase": preprocessor.lowercase,
-            "max_tokens": preprocessor.max_tokens,
-            "prepend_null": preprocessor.prepend_null,
-            "num_oov_indices": preprocessor.num_oov_indices,
+        known = {
+            **preset.training,
+            **self._training,
+            **_NO_MORE,
+            **self._of_texts(),
         }
-        known = {**preset.training, **self._training, **_NO_MORE, **of_texts}
         return dataclasses.replace(preset, model=model, training=known)
+
+    def _of_texts(self):
+        """The training values that the model's preprocessor has decided."""
+        return {
+            name: getattr(self.model.preprocessor, name) for name in _OF_TEXTS
+        }
+
+    def check_texts(self, overrides):
+        """`ValueError` where the model would read texts in another way.
+
+        Args:
+            overrides: Dictionary of training values.
+        """
+        for name, value in {**self._of_texts(), **_AS_THEY_ARE}.items():
+            if overrides.get(name, value) != value:
+                raise ValueError(
+                    f"`{name}` must be that of the model that `start` (--from) "
+                    f"names, {value!r}. Received: {name}={overrides[name]!r}"
+                )
 
     def check(self, overrides):
         """`ValueError` where the model can't have other arguments."""

@@ -42,6 +42,7 @@ SUITES = {
         "tests/test_labels.py",
         "--deselect=tests/test_labels.py::"
         "test_a_served_model_answers_with_their_text",
+        "tests/models/test_nested.py",
         "tests/models/test_preprocess.py",
         "tests/models/test_raw_texts.py",
         "tests/golden",

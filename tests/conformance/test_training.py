@@ -33,6 +33,14 @@ def skip_rows_without_weights(row):
         pytest.skip("the layer has no weights")
 
 
+def test_no_weight_of_a_fixed_layer_trains(row):
+    layer = row.create(trainable=False)
+    model = functional(row, layer)
+    assert layer.weights
+    # Of the model's, which an optimizer takes, and not of the layer's alone.
+    assert model.trainable_weights == model.trainable_variables == []
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning:torch")
 def test_every_weight_trains_and_a_seed_repeats_the_run(row):
     paths, before, first, losses = train(row)

@@ -78,3 +78,39 @@ def test_a_copy_has_weights_of_the_same_names():
         copy(inputs)
         paths = [weight.path for weight in copy.weights]
         assert paths == ["both/shared/kernel", "both/shared/bias"]
+
+
+def test_a_wrapper_that_is_fixed_trains_no_weight():
+    words = [keras.Input((None, 3)) for _ in range(2)]
+    encoder = layers.StackedBiLSTM(2, implementation="keras")
+    both = layers.BothSides(encoder, trainable=False)
+    model = keras.Model(words, both(words))
+    assert model.weights
+    assert model.trainable_weights == []
+
+
+@pytest.mark.parametrize(
+    "layer",
+    [
+        keras.layers.Dense(2),
+        keras.layers.LayerNormalization(),
+        keras.layers.Dropout(0.5),
+    ],
+)
+def test_a_layer_that_takes_no_mask_is_given_none(layer):
+    words = layers.WordEmbedding(5, 3)
+    ids = [np.array([[1, 2, 0]]), np.array([[3, 0]])]
+    both = layers.BothSides(layer)
+    received = both([words(each) for each in ids])
+    for found, each in zip(received, ids, strict=True):
+        np.testing.assert_allclose(
+            ops.convert_to_numpy(found),
+            ops.convert_to_numpy(layer(words(each))),
+            rtol=1e-6,
+        )
+    inputs = [keras.Input((None,), dtype="int32") for _ in range(2)]
+    model = keras.Model(inputs, both([words(each) for each in inputs]))
+    for found, each in zip(model(ids), received, strict=True):
+        np.testing.assert_allclose(
+            ops.convert_to_numpy(found), ops.convert_to_numpy(each), rtol=1e-6
+        )

@@ -7,7 +7,9 @@ import zipfile
 import keras
 import numpy as np
 import pytest
+from keras import ops
 
+from keras_selfattn import models
 from keras_selfattn.text import TextPreprocessor
 from tests.models.small import inputs_for
 from tests.models.small import small_preset
@@ -80,9 +82,26 @@ def test_a_keras_file_keeps_labels_and_preprocessor(model, tmp_path):
         assert sorted(names) == [
             "assets/preprocessor.json",
             "assets/preprocessor/vocabulary.txt",
+            "assets/training.json",
+            "assets/vocabulary.txt",
         ]
-        words = archive.read("assets/preprocessor/vocabulary.txt").decode()
+        words = archive.read("assets/vocabulary.txt").decode()
     assert words.split() == ["good", "food", "n't", "it's"]
+    assert copy.training_record == {"seed": 3}
+
+
+def test_a_keras_file_with_the_vocabulary_where_keras_has_it(tmp_path):
+    model = with_texts("lin2017_cnn_max_yelp")
+    model.save(tmp_path / "model.keras")
+    with (
+        zipfile.ZipFile(tmp_path / "model.keras") as archive,
+        zipfile.ZipFile(tmp_path / "older.keras", "w") as older,
+    ):
+        for name in archive.namelist():
+            if name not in ("assets/vocabulary.txt", "assets/training.json"):
+                older.writestr(name, archive.read(name))
+    copy = keras.saving.load_model(tmp_path / "older.keras")
+    assert_same(copy, model)
 
 
 def test_a_keras_file_without_texts(tmp_path):
@@ -189,6 +208,50 @@ def test_a_subclass_is_cloned_as_itself():
 
     model = Named.from_config(small_preset("lin2017_cnn_max_yelp").get_config())
     assert type(keras.models.clone_model(model)) is Named
+
+
+@pytest.mark.parametrize(
+    "name, fixed",
+    [
+        ("lin2017_yelp", lambda model: model.get_layer("bilstm")),
+        # The layer of a wrapper.
+        (
+            "chen2018_snli",
+            lambda model: model.get_layer("generalized_pooling_of_both").layer,
+        ),
+        ("parikh2016_snli", lambda model: model.get_layer("probabilities")),
+    ],
+)
+def test_what_is_not_trained_stays_so(name, fixed, tmp_path):
+    model = with_texts(name)
+    before = len(model.trainable_weights)
+    fixed(model).trainable = False
+    model.preprocessor = None
+    expected = [weight.path for weight in model.trainable_weights]
+    assert 0 < len(expected) < before
+    model.compile("adam", "sparse_categorical_crossentropy")
+    model.fit(inputs_for(model), np.array([0, 1, 2]), verbose=0)
+    model.save(tmp_path / "model.keras")
+    model.save_to_preset(tmp_path / "model")
+    copies = [
+        keras.saving.load_model(tmp_path / "model.keras"),
+        models.from_preset(tmp_path / "model"),
+        keras.models.clone_model(model),
+        keras.models.clone_model(keras.models.clone_model(model)),
+    ]
+    for copy in copies:
+        found = [weight.path for weight in copy.trainable_weights]
+        assert len(found) == len(expected)
+        assert copy.get_config() == model.get_config()
+    # With the optimizer's state, which is that of these weights alone.
+    steps = [each.optimizer.iterations for each in (copies[0], model)]
+    assert int(steps[0]) == int(steps[1]) == 1
+    for one, other in zip(
+        copies[0].optimizer.variables, model.optimizer.variables, strict=True
+    ):
+        np.testing.assert_array_equal(
+            ops.convert_to_numpy(one), ops.convert_to_numpy(other)
+        )
 
 
 def test_a_configuration_keeps_the_labels():

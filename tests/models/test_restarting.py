@@ -75,3 +75,24 @@ def test_arguments_without_weights_may_change(model):
 def test_arguments_of_other_shapes_are_refused(model):
     with pytest.raises(ValueError, match="same shapes.*with units"):
         restarted(model, model.labels, units=9)
+
+
+def test_labels_of_the_same_text_keep_the_last_layer(tmp_path):
+    model = tiny_classifier()
+    model.labels = [str(number) for number in range(len(model.labels))]
+    model.save_to_preset(tmp_path / "model")
+    numbers = list(range(len(model.labels)))
+    same = models.from_preset(tmp_path / "model", labels=numbers)
+    assert same.labels == numbers
+    assert_equal(weights(model), weights(same))
+    turned = models.from_preset(tmp_path / "model", labels=numbers[::-1])
+    last = "probabilities"
+    assert (weights(turned)[last][0] != weights(model)[last][0]).any()
+
+
+def test_what_was_not_trained_learns_other_classes(model):
+    model.get_layer("word_vectors").trainable = False
+    model.get_layer("hidden_1").trainable = False
+    other = restarted(model, ["no", "yes"])
+    assert other.get_layer("hidden_1").trainable
+    assert not other.get_layer("word_vectors").trainable

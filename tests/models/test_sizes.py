@@ -117,3 +117,29 @@ def test_a_folder_takes_labels_and_no_preprocessor(tmp_path):
     other = models.from_preset(tmp_path / "m", labels=["x", "y", "z", "w"])
     assert other.labels == ["x", "y", "z", "w"]
     assert other.output_shape == (None, 4)
+
+
+def test_what_a_model_is_given_later_must_fit():
+    model = make(preprocessor=words(), labels=LABELS)
+    larger = TextPreprocessor(["a", "dog", "cat", "runs"])
+    with pytest.raises(ValueError, match="vocabulary_size=5.*with 6"):
+        model.preprocessor = larger
+    with pytest.raises(ValueError, match="num_classes=3.*`labels` with 2"):
+        model.labels = LABELS[:2]
+    assert model.labels == LABELS
+    assert model.preprocessor.vocabulary_size() == 5
+
+
+def test_a_preset_folder_holds_what_can_be_loaded(tmp_path):
+    model = make(preprocessor=words(), labels=LABELS)
+    model.preprocessor = TextPreprocessor(["a", "dog"])
+    with pytest.raises(ValueError, match="vocabulary_size.*that of"):
+        model.save_to_preset(tmp_path / "model")
+
+    class Own(models.SentenceClassifier):
+        pass
+
+    model = Own(labels=LABELS, vocabulary_size=5, **SMALL["SentenceClassifier"])
+    with pytest.raises(ValueError, match="own classes. Received: a Own"):
+        model.save_to_preset(tmp_path / "model")
+    assert not list(tmp_path.iterdir())

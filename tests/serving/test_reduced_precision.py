@@ -185,7 +185,7 @@ def test_a_reduced_model_is_reduced_to_itself(model, precision):
 
 
 def test_only_classifiers_are_reduced(model):
-    with pytest.raises(ValueError, match="Received: Functional"):
+    with pytest.raises(ValueError, match="Received: View"):
         serving.reduce_precision(model.attention_model(), "int8")
 
 

@@ -138,7 +138,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not(start, tmp_path):
         ({"model_overrides": {"units": 9}}, "other shapes"),
         ({"preset": "lin2017_yelp"}, "`preset` must be None with `start`"),
         ({"start": "large"}, "neither a preset nor a folder"),
-        ({"start": None, "freeze": ["encoder"]}, "`freeze` is for layers"),
+        ({"start": None, "freeze": ["encoder"]}, "`freeze` .* is for layers"),
         ({"start": None}, "`preset` must be the name of a preset"),
     ],
 )
@@ -153,6 +153,30 @@ def test_what_cannot_be(start, tmp_path, arguments, message):
             **arguments,
         )
     assert not (tmp_path / "run" / "model").exists()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"max_tokens": 4},
+        {"lowercase": True},
+        {"prepend_null": True},
+        {"num_oov_indices": 5},
+        {"normalize_vectors": True},
+    ],
+)
+def test_texts_are_read_as_the_model_reads_them(start, tmp_path, value):
+    (name,) = value
+    with pytest.raises(ValueError, match=f"`{name}` must be that of the model"):
+        training.train(
+            None,
+            ROWS,
+            ROWS,
+            tmp_path / "run",
+            start=start[1],
+            training_overrides={"epochs": 1, **value},
+        )
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_model_that_is_not_there_is_one_line(tmp_path, capsys):
