@@ -16,6 +16,7 @@ from keras_selfattn.labels import unknown
 from keras_selfattn.streams import chunks
 from keras_selfattn.streams import several
 from keras_selfattn.text.columns import rows_of
+from keras_selfattn.validation import integer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,6 +85,7 @@ def predict(
         ValueError: if `texts` is one string, or holds anything but texts as
             the model takes them.
     """
+    integer(batch_size, "batch_size")
     return _predict(model, rows_of(texts, model.sides), batch_size)
 
 
@@ -110,6 +112,11 @@ def evaluate(
         ValueError: if there are no records, or a label that the model does
             not know.
     """
+    if model.labels is None:
+        raise ValueError(
+            f"The model {model.name!r} is evaluated with `labels`. "
+            "Received: one without"
+        )
     return count(answers(records, model, batch_size), model.labels)
 
 
@@ -153,6 +160,7 @@ def answers(
     Raises:
         ValueError: if there is a label that the model does not know.
     """
+    integer(batch_size, "batch_size")
     answer = compiled.probabilities(model)
     for batch in chunks(with_label_ids(records, model.labels), batch_size):
         texts = [record[0] for record, _ in batch]

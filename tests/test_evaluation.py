@@ -109,3 +109,19 @@ def test_an_unknown_label_is_named():
 def test_nothing_to_evaluate():
     with pytest.raises(ValueError, match="nothing to evaluate"):
         evaluate(tiny_classifier(), [])
+
+
+@pytest.mark.parametrize("batch_size", [0, -1, 2.5])
+def test_a_batch_has_a_whole_number_of_texts(batch_size):
+    model = tiny_classifier()
+    with pytest.raises(ValueError, match="`batch_size` must be an integer"):
+        predict(model, ["good"], batch_size)
+    with pytest.raises(ValueError, match="`batch_size` must be an integer"):
+        evaluate(model, [("good", model.labels[0])], batch_size)
+
+
+def test_a_model_without_labels_is_not_evaluated():
+    model = tiny_classifier()
+    model.labels = None
+    with pytest.raises(ValueError, match="evaluated with `labels`"):
+        evaluate(model, [("good", "1")])

@@ -6,6 +6,7 @@ import keras
 
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.streams import chunks
+from keras_selfattn.streams import column_names
 from keras_selfattn.streams import several
 
 _BATCH_SIZE = 64
@@ -53,6 +54,11 @@ class Probe(Writer):
 
     def __init__(self, log_dir, texts):
         super().__init__(log_dir)
+        if names := column_names(texts):
+            raise ValueError(
+                "`texts` must be a list of texts, or one column of a table. "
+                f"Received: a table of {', '.join(map(str, names))}"
+            )
         self.texts = list(several(texts))
         if not self.texts:
             raise ValueError(

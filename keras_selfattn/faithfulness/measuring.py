@@ -154,6 +154,12 @@ def measure(
             f"with a `preprocessor`. Received: {type(model).__name__}, "
             f"preprocessor {getattr(model, 'preprocessor', None)!r}"
         )
+    for name, given in (("shares", shares), ("methods", methods)):
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise ValueError(
+                f"`{name}` must be several. Received: {name}={given!r}"
+            )
+    validation.integer(batch_size, "batch_size")
     shares = tuple(shares)
     if not shares or not all(0 < share <= 1 for share in shares):
         raise ValueError(

@@ -57,10 +57,18 @@ def encode(
                 for text in columns.rows_of(texts, model.sides)
             )
         for text, label, weight in rows:
-            if label is not None:
-                dataset_labels.append(label)
-            if weight is not None:
-                dataset_weights.append(weight)
+            for what, found, given, kept in (
+                ("y", label, labels, dataset_labels),
+                ("sample_weight", weight, weights, dataset_weights),
+            ):
+                if found is None:
+                    continue
+                if given is not None:
+                    raise ValueError(
+                        f"A dataset that has its own takes no `{what}`. "
+                        f"Received: {what}={type(given).__name__}"
+                    )
+                kept.append(found)
             # The targets are known once all texts are.
             yield text, 0
 
@@ -102,6 +110,11 @@ def weighed(model, targets, weights, class_weight):
     labels = _known_labels(model)
     of_classes = np.ones(len(labels), "float32")
     classes = class_labels.numbers_of(class_weight, labels, of="class weight")
+    if len(set(classes)) < len(classes):
+        raise ValueError(
+            "`class_weight` must name each class once. "
+            f"Received: class_weight={class_weight!r}"
+        )
     of_classes[classes] = list(class_weight.values())
     of_rows = of_classes[targets]
     return of_rows if weights is None else of_rows * weights
@@ -150,11 +163,14 @@ def targets_of(model, labels, rows, collect=False):
     if targets.ndim == 2 and targets.shape[1] == 1:
         targets = targets[:, 0]
     _check_rows("labels", targets, rows)
+    num_classes = model._arguments["num_classes"]
+    if num_classes == 1 and targets.dtype.kind in "biuf":
+        # A loss of one output takes its value.
+        return targets.astype("float32").reshape(rows, -1)
     if targets.ndim > 1:
         return targets.astype("float32")
     labels = targets.tolist()
     if model.labels is None and collect:
-        num_classes = model._arguments["num_classes"]
         model.labels = class_labels.of_classes(labels, num_classes)
     return class_labels.numbers_of(labels, _known_labels(model))
 
@@ -168,9 +184,14 @@ def weights_of(weights, rows):
     """
     if weights is None:
         return None
-    weights = np.asarray(weights, "float32").reshape(-1)
+    weights = np.asarray(weights, "float32")
     _check_rows("weights", weights, rows)
-    return weights
+    if weights.size != rows:
+        raise ValueError(
+            "Expected one weight a text. "
+            f"Received: weights of shape {weights.shape} for {rows} texts"
+        )
+    return weights.reshape(-1)
 
 
 def _known_labels(model):

@@ -73,11 +73,14 @@ def adapt_ngrams(model, corpus, verbose=0):
         )
 
     def batches():
-        for features, labels, *_ in corpus.batches(_BATCH_SIZE):
+        for features, labels, *weights in corpus.batches(_BATCH_SIZE):
+            # What weighs nothing teaches nothing.
+            counts = np.asarray(weights[0]) != 0 if weights else slice(None)
             arrays = {
-                name: np.asarray(features[name]) for name in _names(model.input)
+                name: np.asarray(features[name])[counts]
+                for name in _names(model.input)
             }
-            yield _ngram_inputs(arrays), np.asarray(labels)
+            yield _ngram_inputs(arrays), np.asarray(labels)[counts]
 
     layer.adapt(batches())
 

@@ -23,6 +23,7 @@ from keras_selfattn.models.labeled_texts import weighed
 from keras_selfattn.models.labeled_texts import weights_of
 from keras_selfattn.models.ngrams import adapt_ngrams
 from keras_selfattn.streams import bar_shown
+from keras_selfattn.text.columns import are_symbolic
 from keras_selfattn.text.columns import are_texts
 from keras_selfattn.text.columns import checked_generator
 from keras_selfattn.text.columns import rows_of
@@ -355,7 +356,15 @@ class ReadsTexts(_Model):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The outputs as tensors, for raw texts, but for datasets, or ids."""
+        if not args and "inputs" in kwargs:
+            args = (kwargs.pop("inputs"),)
         if args and are_texts(args[0]):
+            if are_symbolic(args[0]):
+                raise ValueError(
+                    f"Within a graph, {self.name!r} takes what its "
+                    "`preprocessor` makes of texts: "
+                    "`model(model.preprocessor(texts))`. Received: the texts"
+                )
             args = self._batch_of(args[0]), *args[1:]
         return super().__call__(*args, **kwargs)
 

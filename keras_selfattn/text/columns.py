@@ -47,6 +47,8 @@ def are_texts(data):
         return has_batches and are_texts(_unpacked(data[0])[0])
     if isinstance(data, collections.abc.Mapping):
         return any(map(are_texts, data.values()))
+    if isinstance(data, keras.KerasTensor):
+        return data.dtype == "string"
     if tf.is_tensor(data):
         return data.dtype == tf.string
     if hasattr(data, "dtype"):
@@ -60,6 +62,15 @@ def are_texts(data):
     if isinstance(data, collections.abc.Sequence) or _is_column(data):
         return len(data) == 0 or are_texts(data[0])
     return False
+
+
+def are_symbolic(data):
+    """Whether data stand for what a graph will be given."""
+    return any(
+        isinstance(each, keras.KerasTensor)
+        or (tf.is_tensor(each) and not hasattr(each, "numpy"))
+        for each in keras.tree.flatten(data)
+    )
 
 
 def checked_generator(data):

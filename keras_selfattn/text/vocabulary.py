@@ -38,7 +38,8 @@ def build_vocabulary(
         List of tokens by falling frequency, equal ones alphabetically.
 
     Raises:
-        ValueError: If `texts` is one string, or a limit is out of range.
+        ValueError: If `texts` is one string, or one of them is none, or a
+            limit is out of range.
 
     Example:
 
@@ -67,7 +68,7 @@ def count_words(
         alphabetically.
 
     Raises:
-        ValueError: If `texts` is one string.
+        ValueError: If `texts` is one string, or one of them is none.
 
     Example:
 
@@ -103,6 +104,11 @@ def _counted_pieces(texts):
     counts, room = collections.Counter(), Room()
     for some in chunks(texts, 1024):
         for text in some:
+            if not isinstance(text, str):
+                raise ValueError(
+                    "Expected texts that are strings. "
+                    f"Received: {text!r}, a {type(text).__name__}"
+                )
             counts.update(pieces_of(text))
         if room.is_full(len(counts), some):
             yield from chunks(counts.items(), _PIECES_AT_ONCE)

@@ -410,6 +410,8 @@ def test_long_texts_are_pictures_of_words_that_can_be_read(tmp_path):
 def test_bad_input_is_named(tmp_path):
     with pytest.raises(ValueError, match="list of texts.*'one'"):
         callbacks.PenaltyCurves(tmp_path, "one")
+    with pytest.raises(ValueError, match="a table of text"):
+        callbacks.PenaltyCurves(tmp_path, {"text": TEXTS})
     with pytest.raises(ValueError, match="at least one"):
         callbacks.AttentionPictures(tmp_path, [])
     with pytest.raises(ValueError, match="each of the 3 texts.*2 labels"):

@@ -403,6 +403,11 @@ def test_bad_input_is_named():
         faithfulness.measure(model, [])
     with pytest.raises(ValueError, match="`methods`.*Received: .*'luck'"):
         faithfulness.measure(model, [("a", "1")], methods=("luck",))
+    for given in ({"shares": 0.5}, {"methods": "attention"}):
+        with pytest.raises(ValueError, match="must be several"):
+            faithfulness.measure(model, [("a", "1")], **given)
+    with pytest.raises(ValueError, match="`batch_size` must be an integer"):
+        faithfulness.measure(model, [("a", "1")], batch_size=0)
     with pytest.raises(ValueError, match="shares=.0.1, 1.5"):
         faithfulness.measure(model, [("a", "1")], shares=(0.1, 1.5))
     model.preprocessor = None

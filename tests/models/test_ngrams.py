@@ -53,6 +53,17 @@ def test_fit_begins_with_the_linear_model(characters):
     assert expected.any()
 
 
+def test_what_weighs_nothing_teaches_nothing():
+    model = tiny_classifier(ngram_buckets=64)
+    expected = linear(model, TEXTS, LABELS)
+    model.compile(keras.optimizers.SGD(0.0), "sparse_categorical_crossentropy")
+    more = [f"{TEXTS[0]} {TEXTS[-1]}"] * 10
+    weights = np.repeat([0.5, 0.0], [len(TEXTS), len(more)])
+    labels = [*LABELS, *LABELS[-1:] * 10]
+    model.fit([*TEXTS, *more], labels, sample_weight=weights, verbose=0)
+    np.testing.assert_allclose(table_of(model), expected, rtol=1e-6)
+
+
 def test_fit_of_pairs_begins_with_the_linear_model():
     model = decomposable(ngram_buckets=64, ambiguity_penalty=0.5)
     fit(model, PAIRS, RELATIONS)

@@ -535,3 +535,78 @@ def test_strategies_of_several_devices_take_texts():
     with strategy.scope():
         model = compiled(tiny_classifier())
     model.fit(TEXTS, LABELS, batch_size=5, verbose=0)
+
+
+@pytest.mark.parametrize("method", ["fit", "evaluate"])
+def test_labels_and_weights_come_once(method):
+    model = compiled(tiny_classifier(dropout=0.0))
+    ones = np.ones(len(TEXTS))
+    pairs = tf.data.Dataset.from_tensor_slices((TEXTS, LABELS))
+    three = tf.data.Dataset.from_tensor_slices((TEXTS, LABELS, ones))
+    ask = getattr(model, method)
+    for given, message in (
+        ({"x": pairs, "y": LABELS}, "its own takes no `y`"),
+        ({"x": three, "sample_weight": ones}, "takes no `sample_weight`"),
+    ):
+        for dataset in (given["x"], given["x"].batch(3)):
+            with pytest.raises(ValueError, match=message):
+                ask(**{**given, "x": dataset}, verbose=0)
+    # What only one of them has, goes with the other.
+    ask(pairs, sample_weight=ones, verbose=0)
+
+
+@pytest.mark.parametrize(
+    "weights", [np.ones((1, 20)), np.ones((20, 2)), [[1.0, 2.0]] * 10]
+)
+def test_each_text_has_one_weight(model, weights):
+    with pytest.raises(ValueError, match=r"weight.*Received: .* 20 texts"):
+        model.evaluate(TEXTS, LABELS, sample_weight=weights, verbose=0)
+    column = np.linspace(0, 1, 20)
+    one, other = (
+        model.evaluate(TEXTS, LABELS, sample_weight=each, verbose=0)
+        for each in (column, column[:, None])
+    )
+    assert one == other
+
+
+def test_a_class_has_one_weight():
+    model = compiled(tiny_classifier(dropout=0.0))
+    with pytest.raises(ValueError, match="must name each class once"):
+        model.fit(TEXTS, LABELS, class_weight={1: 2.0, "1": 3.0}, verbose=0)
+
+
+@pytest.mark.parametrize("width", [0, 1])
+def test_a_loss_of_one_output_takes_its_values(width):
+    keras.utils.set_random_seed(0)
+    model = models.SentenceClassifier(
+        preprocessor=TextPreprocessor(["good", "bad"]),
+        num_classes=1,
+        activation=None,
+        embedding_dim=4,
+        units=3,
+        pooling="max",
+        hidden_units=5,
+        dropout=0.0,
+    )
+    model.compile("sgd", keras.losses.BinaryCrossentropy(from_logits=True))
+    values = np.array([1.0, 0.0, 0.5, 1.0] * 5).reshape((20,) + (1,) * width)
+    column = values.reshape(20, 1)
+    expected = model.evaluate(model.preprocess(TEXTS), column, verbose=0)
+    received = model.evaluate(TEXTS, values, verbose=0)
+    np.testing.assert_allclose(received, expected, rtol=1e-5)
+    assert np.isfinite(model.fit(TEXTS, values, verbose=0).history["loss"])
+    assert model.labels is None
+
+
+def test_texts_in_a_graph_go_through_the_preprocessor(model):
+    strings = keras.Input((), dtype="string")
+    with pytest.raises(ValueError, match=r"model\(model.preprocessor\(texts"):
+        model(strings)
+    if keras.backend.backend() == "tensorflow":
+        traced = tf.function(lambda texts: model(texts))
+        with pytest.raises(ValueError, match="Within a graph"):
+            traced(tf.constant(TEXTS))
+
+
+def test_a_call_takes_texts_by_their_name(model):
+    np.testing.assert_array_equal(model(inputs=TEXTS), model(TEXTS))
