@@ -14,7 +14,8 @@ class ExactMatch(keras.layers.Layer):
     """Which words of each sentence of a pair stand in the other one too.
 
     `f(p_i) = 1` if some `h_j = p_i`, else `0`, and `f(h_j)` likewise. Padding,
-    id 0, and unknown words, id 1, match nothing.
+    id 0, and unknown words, id 1, match nothing. Where unknown words have
+    several ids, they match by all but the first of them, as any word does.
 
     Word vectors that are not trained say how alike two words are, and a
     network has to learn from many pairs what says that they are the same.
@@ -55,6 +56,10 @@ class ExactMatch(keras.layers.Layer):
             ops.cast(ops.expand_dims(found, 2), self.compute_dtype)
             for found in matches(*pair(inputs, _NAMES, self))
         )
+
+    def get_config(self):
+        # Without it Keras keeps no regularizer that is an object.
+        return super().get_config()
 
     def compute_output_shape(self, input_shape):
         return tuple((*shape, 1) for shape in pair(input_shape, _NAMES, self))

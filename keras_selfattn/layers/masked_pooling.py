@@ -37,6 +37,10 @@ class MaskedPooling(ScoringLayer):
         """The share `(batch, n)` of each step in the result."""
         raise NotImplementedError
 
+    def get_config(self):
+        # Without it Keras keeps no regularizer that is an object.
+        return super().get_config()
+
     def compute_output_shape(self, input_shape):
         return (input_shape[0], input_shape[-1])
 

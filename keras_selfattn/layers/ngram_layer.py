@@ -135,17 +135,47 @@ class NGramLayer(ScoringLayer):
             The numbers of the texts and the rows of their n-grams, two arrays
             of shape `(grams,)`, and the labels, of shape `(batch,
             num_classes)`.
+
+        Raises:
+            ValueError: if the layer is not built, or the labels are others.
         """
-        labels = ops.convert_to_numpy(labels)
-        if labels.ndim == 1:
-            labels = np.eye(self.num_classes)[labels]
+        if not self.built:
+            raise ValueError(
+                f"{type(self).__name__} must be built before it is adapted"
+            )
+        labels = self._shares_of_classes(ops.convert_to_numpy(labels))
         texts, found = [], []
         for pair in self.find(inputs):
             rows, there = map(ops.convert_to_numpy, pair)
+            if len(rows) != len(labels):
+                raise ValueError(
+                    "Expected as many labels as texts. "
+                    f"Received: {len(labels)} for {len(rows)} texts"
+                )
             text, *_ = np.nonzero(there)
             texts.append(text)
             found.append(rows[there])
         return np.concatenate(texts), np.concatenate(found), labels
+
+    def _shares_of_classes(self, labels):
+        """Labels as `grams` returns them, or `ValueError`."""
+        classes = self.num_classes
+        if labels.ndim == 2 and labels.shape[1] == classes:
+            return labels
+        numbers = labels[:, 0] if labels.shape[1:] == (1,) else labels
+        if (
+            numbers.ndim != 1
+            or not np.issubdtype(numbers.dtype, np.integer)
+            or not np.isin(numbers, range(classes)).all()
+        ):
+            raise ValueError(
+                f"{type(self).__name__} is adapted to the numbers of classes, "
+                f"integers from 0 to {classes - 1} of shape (batch,), or to "
+                f"shares of shape (batch, {classes}). Received: labels of "
+                f"{labels.dtype} and shape {labels.shape}: "
+                f"{labels.reshape(-1)[:5].tolist()}"
+            )
+        return np.eye(classes)[numbers]
 
     def once(self, texts, rows):
         """The n-grams of `grams`, each once a text."""

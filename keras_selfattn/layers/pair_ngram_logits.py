@@ -147,6 +147,8 @@ class PairNGramLogits(NGramLayer):
             if total > _MOST_GRAMS:
                 kept, stride = kept[::2], 2 * stride
                 total = sum(len(pairs) for pairs, *_ in kept)
+        if not kept:
+            raise ValueError("Expected at least one batch. Received: none")
         pairs, rows, labels = zip(*kept, strict=True)
         before = np.cumsum([0, *map(len, labels[:-1])])
         pairs = [

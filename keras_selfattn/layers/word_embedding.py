@@ -34,7 +34,11 @@ class WordEmbedding(keras.layers.Embedding):
     """
 
     def __init__(self, input_dim, output_dim, **kwargs):
-        kwargs["mask_zero"] = True
+        if not kwargs.setdefault("mask_zero", True):
+            raise ValueError(
+                "The mask of padding is always on. "
+                f"Received: mask_zero={kwargs['mask_zero']!r}"
+            )
         super().__init__(input_dim, output_dim, **kwargs)
 
     def call(self, inputs):

@@ -35,6 +35,15 @@ def test_config_survives_json(row):
             assert row.config[name] != default, name
 
 
+def test_an_activity_regularizer_is_kept(row):
+    layer = row.create(activity_regularizer=keras.regularizers.L2(0.5))
+    config = json.loads(json.dumps(keras.saving.serialize_keras_object(layer)))
+    copy = keras.saving.deserialize_keras_object(config)
+    for each in (layer, copy):
+        kept = each if row.wraps is None else each.layer
+        assert kept.activity_regularizer.get_config() == {"l2": 0.5}
+
+
 def defaults(layer):
     """The defaults of the arguments of a constructor and its bases."""
     return {

@@ -91,3 +91,39 @@ def test_an_ngram_counts_once_a_text():
         layer.adapt([(texts, np.array([0, 1, 0]))])
         layers.append(ops.convert_to_numpy(layer.table))
     np.testing.assert_array_equal(*layers)
+
+
+def test_labels_may_be_a_column():
+    tables = []
+    for labels in (np.array([0, 1, 0]), np.array([[0], [1], [0]])):
+        layer = NGramLogits(2, 2**16, word_ngrams=[1])
+        layer.build((None, None))
+        layer.adapt([(TEXTS, labels)])
+        tables.append(ops.convert_to_numpy(layer.table))
+    assert tables[0].any()
+    np.testing.assert_array_equal(*tables)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([0, -1, 0]),
+        np.array([0, 2, 0]),
+        np.array([0.0, 1.0, 0.0]),
+        np.array([False, True, False]),
+        np.eye(3),
+        np.array([0, 1, 0, 1]),
+        np.array(0),
+    ],
+)
+def test_a_table_is_of_one_label_a_text(labels):
+    layer = NGramLogits(2, 64, word_ngrams=[1])
+    layer.build((None, None))
+    with pytest.raises(ValueError, match="labels"):
+        layer.adapt([(TEXTS, labels)])
+    assert not ops.convert_to_numpy(layer.table).any()
+
+
+def test_what_is_adapted_is_built():
+    with pytest.raises(ValueError, match="must be built before"):
+        NGramLogits(2, 64).adapt([(TEXTS, np.array([0, 1, 0]))])

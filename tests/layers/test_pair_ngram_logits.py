@@ -1,6 +1,7 @@
 """The wide part of pairs: which row an n-gram has, and how it begins."""
 
 import numpy as np
+import pytest
 from keras import ops
 
 from keras_selfattn.layers import PairNGramLogits
@@ -145,3 +146,8 @@ def test_what_one_pair_has_twice_is_not_learned():
         997 + 8,
         2 * 997 + 1,
     ]
+
+
+def test_no_batch_fills_no_table():
+    with pytest.raises(ValueError, match="at least one batch"):
+        adapted([])

@@ -65,3 +65,8 @@ def test_normalized_vectors_have_a_norm_of_one():
     table = ops.convert_to_numpy(layer.embeddings)
     expected = [[1 / 3**0.5] * 3] * 2 + [[0, 0.6, 0.8], [0, 0, 0]]
     np.testing.assert_allclose(table, expected, rtol=1e-6)
+
+
+def test_padding_is_always_masked():
+    with pytest.raises(ValueError, match="mask_zero=False"):
+        layers.WordEmbedding(3, 2, mask_zero=False)
