@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.base import ClassifierMixin
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from keras_selfattn.backends.compiled import as_probabilities
-from keras_selfattn.labels import in_order
 from keras_selfattn.labels import plain
 from keras_selfattn.text import TextPreprocessor
 
@@ -74,7 +74,10 @@ class SKLearnTextClassifier(ClassifierMixin, BaseEstimator):
         Returns:
             The estimator.
         """
-        labels = in_order(plain(dict.fromkeys(np.asarray(y).tolist())))
+        y = column_or_1d(y, warn=True)
+        plain(dict.fromkeys(y.tolist()))
+        # scikit-learn's scores take the columns in the order that it sorts.
+        labels = plain(np.unique(y))
         preprocessor = TextPreprocessor(**self.preprocessor_kwargs or {})
         preprocessor.adapt(X)
         self.classes_ = np.array(labels)

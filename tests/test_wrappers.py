@@ -80,3 +80,22 @@ def test_the_vocabulary_is_that_of_the_training_texts():
 def test_a_clone_is_untrained():
     with pytest.raises(NotFittedError):
         clone(classifier().fit(TEXTS, LABELS)).predict(TEXTS)
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss"])
+def test_scores_know_the_order_of_the_classes(scoring):
+    # As numbers they would be in another order than as text.
+    labels = [{"yes": "9", "no": "10"}[label] for label in LABELS]
+    found = [
+        cross_val_score(classifier(), TEXTS, each, cv=2, scoring=scoring)
+        for each in (labels, [{"9": "b", "10": "a"}[x] for x in labels])
+    ]
+    np.testing.assert_allclose(*found, rtol=1e-4)
+    fitted = classifier().fit(TEXTS, labels)
+    assert fitted.classes_.tolist() == np.unique(labels).tolist()
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+def test_labels_may_be_a_column():
+    fitted = classifier().fit(TEXTS, np.array(LABELS)[:, None])
+    assert fitted.predict(["good", "bad"]).tolist() == ["yes", "no"]
