@@ -168,6 +168,7 @@ def how_to_resume(options):
 
 def train(options):
     """Train a model on labeled texts."""
+    _check_seed(options)
     recipe = asked_recipe(options)
     if workers.are_to_start(options):
         _check_new(options)
@@ -251,6 +252,8 @@ def _train(options, recipe, writes=True):
 
 def tune(options):
     """Search a model's arguments and its training, by KerasTuner."""
+    _check_seed(options)
+    _refuse_prepared(options)
     recipe = asked_recipe(options)
     whole, corpus, dev_corpus = _open_corpora(options, options.seed)
     model_overrides, training_overrides = overrides(options)
@@ -259,10 +262,10 @@ def tune(options):
         name: tuple(value) if isinstance(value, list) else value
         for name, value in {**model_overrides, **training_overrides}.items()
     }
-    epochs = fixed.pop("epochs", None)
     searched = dict(options.search)
     if both := sorted(fixed.keys() & searched.keys()):
         raise ValueError(f"Both set and to be searched: {', '.join(both)}")
+    epochs = fixed.pop("epochs", None)
     vectors = options.vectors
     if recipe is None:
         given = {**model_overrides, **searched}
@@ -292,6 +295,25 @@ def tune(options):
         print_best(model, options)
 
 
+def _check_seed(options):
+    """`ValueError` where Keras would refuse it, much later."""
+    seed = options.seed
+    if seed is not None and not 0 <= seed < 2**32:
+        raise ValueError(
+            f"`--seed` must be from 0 to {2**32 - 1}. Received: {seed}"
+        )
+
+
+def _refuse_prepared(options):
+    """`ValueError` where there are ids in the place of texts."""
+    for path in filter(None, [*options.data, options.dev]):
+        if is_prepared(path):
+            raise ValueError(
+                f"`tune` takes texts. Received: {path}, which holds their ids, "
+                "as `prepare` has made them"
+            )
+
+
 def asked_recipe(options):
     """The recipe or the preset that is asked for by name, or `None`."""
     if options.recipe is not None:
@@ -299,6 +321,11 @@ def asked_recipe(options):
         return recipe.with_vectors() if options.vectors else recipe
     if options.preset is None:
         return None
+    if pathlib.Path(options.preset).is_dir():
+        raise ValueError(
+            "`--preset` takes the name of a preset; `train --from` starts from "
+            f"a trained model. Received: the folder {options.preset}"
+        )
     get_preset(options.preset)
     return zoo.Recipe(options.preset)
 

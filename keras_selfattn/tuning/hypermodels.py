@@ -36,6 +36,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
 
     def __init__(
         self,
+        /,
         preset: str | Recipe,
         vocabulary_size: int | None = None,
         num_classes: int | None = None,
@@ -63,14 +64,13 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
         }
         self.seed = seed
         self.vectors = vectors
-        self.patience = patience
         if preprocessor is not None and recipe.model:
             # A recipe says how many there are at most.
             values.model.pop("character_vocabulary_size", None)
             if preprocessor.characters is None:
                 values.model.pop("character_cnn", None)
-        if patience is not None and values.training.get("patience"):
-            values.training["patience"] = patience
+        if patience is not None:
+            arguments["patience"] = patience
         self._preset = values
         self._fixed = {
             name: list(value) if isinstance(value, tuple) else value
@@ -184,7 +184,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
         # training does.
         patience = values.get("patience")
         if not self.first_values().items() <= hp.values.items():
-            patience = patience or self.patience or _PATIENCE
+            patience = patience or _PATIENCE
         if patience:
             stopping = keras.callbacks.EarlyStopping(
                 "val_accuracy", mode="max", patience=patience
@@ -257,9 +257,9 @@ class SentenceHyperModel(_ClassifierHyperModel):
     Each trial starts from the same seed, so that it is what
     `keras_selfattn.training.train` does with the same values. It stops early
     once `val_accuracy` does not rise, but for the one with the preset's own
-    values, by which the others are measured: that stops where a recipe says
-    so. A trial whose loss becomes NaN, or whose memory is too small, fails
-    alone.
+    values, by which the others are measured: that stops where `patience` or a
+    recipe says so. A trial whose loss becomes NaN, or whose memory is too
+    small, fails alone.
 
     Args:
         preset: The name of a preset, or a `keras_selfattn.zoo.Recipe`.
@@ -272,7 +272,8 @@ class SentenceHyperModel(_ClassifierHyperModel):
         vectors: `None`, or the pair of arrays that
             `keras_selfattn.layers.WordEmbedding.load_vectors` takes.
         patience: Integer, how many epochs without a better `val_accuracy`
-            end a trial. Defaults to the recipe's, or to 3.
+            end a trial. Defaults to the recipe's, or to 3 in all trials but
+            the first.
         papers_space: Boolean, whether arguments that are not given are
             searched in the papers' values, or in those of a recipe that has
             some. Otherwise they stay the preset's.

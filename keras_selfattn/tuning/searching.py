@@ -42,6 +42,9 @@ from keras_selfattn.zoo.folders import MODEL_FOLDER
 SEARCH_FILE = "search.json"
 TRIALS_FOLDER = "trials"
 _DEFAULT_TRIALS = 20
+# What a hypermodel is handed beside the arguments, under names of its own.
+_OF_SEARCH = ("preset", "seed", "vectors", "papers_space")
+_OF_TEXTS = ("vocabulary_size", "num_classes", "preprocessor", "labels")
 
 
 def search(
@@ -80,8 +83,8 @@ def search(
         trials: Integer, the number of trials at most. Defaults to 20, or,
             with `minutes`, to no limit.
         minutes: Number, how long to search at most, or `None`.
-        epochs: Integer, the epochs of a trial at most. Defaults to the
-            preset's.
+        epochs: Integer, the epochs of a trial at most. Defaults to those
+            among `arguments`, or to the preset's.
         vectors: As in `keras_selfattn.training.train`.
         seed: Integer, the seed of the search and of each trial.
         arguments: Dictionary of arguments of the model and of training
@@ -103,19 +106,16 @@ def search(
     """
     folder = pathlib.Path(folder)
     validation.one_of(tuner, TUNERS, "tuner")
-    limits = {"trials": trials, "minutes": minutes, "epochs": epochs}
-    for name, number in limits.items():
-        if number is not None and number <= 0:
-            raise ValueError(
-                f"`{name}` must be positive. Received: {name}={number!r}"
-            )
+    _check_limits(trials, minutes, epochs)
     _check_packages(tuner)
     if trials is None and minutes is None:
         trials = _DEFAULT_TRIALS
     recipe = as_recipe(preset)
+    _check_arguments(arguments or {}, epochs)
     arguments = plain(arguments or {})
     if epochs is None:
-        epochs = preset_of(recipe).training["epochs"]
+        of_preset = preset_of(recipe).training["epochs"]
+        epochs = arguments.get("epochs", of_preset)
     arguments["epochs"] = epochs
     settings = {
         "preset": recipe.preset,
@@ -203,6 +203,35 @@ def _search(folder, settings, trials, minutes, train_texts, dev_texts):
         )
     )
     return model
+
+
+def _check_limits(trials, minutes, epochs):
+    if trials is not None:
+        validation.integer(trials, "trials")
+    if minutes is not None:
+        validation.positive(minutes, "minutes")
+    if epochs is not None:
+        validation.integer(epochs, "epochs")
+
+
+def _check_arguments(arguments, epochs):
+    """`ValueError` where one is given otherwise than among the arguments."""
+    for names, why in (
+        (_OF_SEARCH, "is given to the search itself"),
+        (_OF_TEXTS, "follows from the texts"),
+    ):
+        for name in names:
+            if name in arguments:
+                raise ValueError(
+                    f"{name!r} {why}: as an argument of the model it can "
+                    "neither be set nor searched. "
+                    f"Received: {name}={arguments[name]!r}"
+                )
+    if epochs is not None and "epochs" in arguments:
+        raise ValueError(
+            "Expected `epochs` by itself or among the arguments, and not "
+            f"both. Received: epochs={epochs!r} and {arguments['epochs']!r}"
+        )
 
 
 def _check_packages(tuner):

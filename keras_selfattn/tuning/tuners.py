@@ -10,6 +10,7 @@ from typing import Any
 import keras_tuner
 
 from keras_selfattn import endings
+from keras_selfattn import validation
 from keras_selfattn.files import FullDiskError
 from keras_selfattn.files import disk_named
 from keras_selfattn.tuning import oracles
@@ -42,11 +43,8 @@ class _Tuner:
         minutes: float | None = None,
         **kwargs: Any,
     ) -> None:
-        if minutes is not None and minutes <= 0:
-            raise ValueError(
-                "`minutes` must be a positive number or None. "
-                f"Received: minutes={minutes!r}"
-            )
+        if minutes is not None:
+            validation.positive(minutes, "minutes")
         of_tuner = inspect.signature(keras_tuner.Tuner).parameters
         space = keras_tuner.HyperParameters()
         hypermodel.settings(space)
@@ -177,7 +175,7 @@ class RandomSearch(_Tuner, keras_tuner.RandomSearch):
             `seed`, `directory` and `project_name`.
 
     Raises:
-        ValueError: if `minutes` is not positive.
+        ValueError: if `minutes` is not a number above 0.
     """
 
     oracle_class = oracles.RandomSearchOracle

@@ -440,3 +440,20 @@ def test_a_recipes_falling_rate_takes_the_epochs_asked_for(
     # Its rate has fallen: there is nothing to go on with.
     more = [*arguments, "--epochs=2", "--resume"]
     fails(capsys, more, "other values of: training (decay_epochs)")
+
+
+@pytest.mark.parametrize("command", ["train", "tune"])
+@pytest.mark.parametrize(
+    "option, message",
+    [
+        ("--seed=-1", "`--seed` must be from 0 to 4294967295. Received: -1"),
+        ("--seed=4294967296", "`--seed` must be from 0"),
+        ("--preset={run}", "`train --from` starts from a trained model"),
+    ],
+)
+def test_what_is_wrong_is_said_by_its_option(
+    run, data, tmp_path, capsys, command, option, message
+):
+    _, *arguments = train_arguments(data, tmp_path / "run")
+    option = option.format(run=run)
+    fails(capsys, [command, *arguments, option], message)

@@ -398,14 +398,30 @@ def test_rows_are_shuffled_anew_each_epoch_and_alike_each_time():
 
 
 def test_a_trial_stops_early_but_for_the_first_one():
-    hypermodel = make(learning_rate=[1e-9, 2e-9], patience=1)
-    data = {"validation_data": encode(4), "verbose": 0, "epochs": 4}
+    hypermodel = make(learning_rate=[1e-9, 2e-9])
+    data = {"validation_data": encode(4), "verbose": 0, "epochs": 6}
     hp, model = built(hypermodel)
     history = hypermodel.fit(hp, model, encode(8), **data)
-    assert len(history.epoch) == 4
+    assert len(history.epoch) == 6
     hp, model = built(hypermodel, learning_rate=2e-9)
     history = hypermodel.fit(hp, model, encode(8), **data)
-    assert len(history.epoch) == 2
+    assert len(history.epoch) == 4
+
+
+def test_a_patience_that_is_given_holds_for_the_first_trial_too():
+    hypermodel = make(learning_rate=[1e-9, 2e-9], patience=1)
+    assert hypermodel.first_settings()["training"]["patience"] == 1
+    for rate in (1e-9, 2e-9):
+        hp, model = built(hypermodel, learning_rate=rate)
+        history = hypermodel.fit(
+            hp,
+            model,
+            encode(8),
+            validation_data=encode(4),
+            verbose=0,
+            epochs=4,
+        )
+        assert len(history.epoch) == 2
 
 
 @pytest.mark.parametrize("characters, size", [("abcdef", 8), (None, None)])
@@ -535,6 +551,10 @@ def test_wrong_arguments():
         make(max_tokens=[10, 20])
     with pytest.raises(ValueError, match="'min_count' is the same in all"):
         make(min_count=[1, 2])
+    with pytest.raises(ValueError, match="'patience' is the same in all"):
+        make(patience=[1, 2])
+    with pytest.raises(ValueError, match="patience=0"):
+        make(patience=0)
     with pytest.raises(ValueError, match="one of 'sgd', 'adam'.*'lion'"):
         make(optimizer=["adam", "lion"])
     with pytest.raises(ValueError, match="batch_size=0"):

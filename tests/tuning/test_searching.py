@@ -1,4 +1,5 @@
 import csv
+import inspect
 import io
 import json
 import subprocess
@@ -271,11 +272,19 @@ def test_a_width_that_is_searched_takes_no_installed_vectors(data, tmp_path):
         (["--search=heads=[2,3]"], ["'heads'", "num_heads"]),
         (["--search=max_tokens=[2,3]"], ["'max_tokens' is the same"]),
         (["--search=units=[2,3]"], ["Both set and to be searched: units"]),
+        (["--search=epochs=[2,1]"], ["Both set and to be searched: epochs"]),
+        (["--search=patience=[1,2]"], ["'patience' is the same in all"]),
+        (["--search=vocabulary_size=[5,6]"], ["'vocabulary_size' follows"]),
+        (["--search=seed=[1,2]"], ["'seed' is given to the search itself"]),
+        (["--set=preset=x"], ["'preset' is given to the search itself"]),
+        (["--set=vectors=abc"], ["'vectors' is given to the search itself"]),
+        (["--set=self=1"], ["no such training value", "'self'"]),
         (["--set=units=-2"], ["-2"]),
         (["--search=learning_rate=[]"], ["at least one value"]),
         (["--set=units=wide"], ["'wide'"]),
         (["--trials=0"], ["trials=0"]),
         (["--time=0"], ["minutes=0"]),
+        (["--time=nan"], ["minutes=nan"]),
         (["--epochs=0"], ["epochs=0"]),
         (["--preset=lin2018"], ["'lin2018'"]),
         (["--recipe=own"], ["'own'", "own_texts"]),
@@ -290,6 +299,82 @@ def test_what_is_wrong_is_said_in_one_line(data, tmp_path, capsys, more, parts):
     for part in parts:
         assert part in lines[0]
     assert not (tmp_path / "search").exists()
+
+
+OWN_NAMES = set(inspect.signature(tuning.SentenceHyperModel).parameters)
+
+
+@pytest.mark.parametrize("value", [1, [1, 2]])
+@pytest.mark.parametrize("name", sorted(OWN_NAMES - {"arguments", "patience"}))
+def test_what_the_hypermodel_is_handed_is_no_argument_to_search(
+    tmp_path, name, value
+):
+    with pytest.raises(ValueError) as raised:
+        search(tmp_path / "search", arguments={**ARGUMENTS, name: value})
+    message = str(raised.value)
+    assert f"{name!r} " in message
+    assert "neither be set nor searched" in message
+    assert f"Received: {name}={value!r}" in message
+    assert not (tmp_path / "search").exists()
+
+
+def test_epochs_are_the_same_in_all_trials(data, tmp_path, capsys):
+    given = arguments(data, tmp_path / "search", "--search=epochs=[2,1]")
+    given.remove("--epochs=1")
+    assert main(given) == 2
+    assert "'epochs' is the same in all trials" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="'epochs' is the same in all trials"):
+        search(tmp_path / "search", epochs=None, arguments={"epochs": [2, 1]})
+
+
+def test_epochs_are_given_once(tmp_path):
+    with pytest.raises(ValueError, match="`epochs` .*not both.*epochs=2.*3"):
+        search(tmp_path / "search", arguments={**ARGUMENTS, "epochs": 3})
+
+
+def test_a_patience_that_is_given_and_epochs_hold_for_all_trials(tmp_path):
+    model = search(
+        tmp_path / "search",
+        epochs=None,
+        trials=2,
+        arguments={
+            **TINY,
+            "learning_rate": [1e-9, 2e-9],
+            "patience": 1,
+            "epochs": 3,
+        },
+    )
+    assert model.training_record["training"]["patience"] == 1
+    settings = json.loads((tmp_path / "search/settings.json").read_text())
+    assert settings["training"]["patience"] == 1
+    assert settings["training"]["epochs"] == 3
+    rows = read_csv(tmp_path / "search")
+    assert [row["epochs"] for row in rows] == ["2", "2"]
+
+
+@pytest.mark.parametrize(
+    "limit", [{"minutes": float("nan")}, {"trials": 2.5}, {"trials": True}]
+)
+def test_a_limit_is_a_number_that_a_search_comes_to(tmp_path, limit):
+    ((name, number),) = limit.items()
+    with pytest.raises(ValueError, match=f"Received: {name}={number}"):
+        search(tmp_path / "search", **limit)
+
+
+@pytest.mark.parametrize("place", ["data", "dev"])
+def test_texts_that_are_ids_already_are_refused(data, tmp_path, capsys, place):
+    ids = tmp_path / "ids"
+    ids.mkdir()
+    (ids / "manifest.json").write_text("{}")
+    given = ["tune", str(data / "train.jsonl"), f"--output={tmp_path / 'new'}"]
+    if place == "data":
+        given[1] = str(ids)
+    else:
+        given.append(f"--dev={ids}")
+    assert main(given) == 2
+    (line,) = capsys.readouterr().err.strip().splitlines()
+    assert f"`tune` takes texts. Received: {ids}" in line
+    assert not (tmp_path / "new").exists()
 
 
 def test_nothing_to_search(data, tmp_path, capsys):

@@ -245,8 +245,12 @@ def test_no_trial_begins_after_the_time(tmp_path, monkeypatch):
     tuner.search(verbose=0)
     # They begin at 0 and 40 seconds, and would at 80.
     assert len(trials(tuner)) == 2
-    with pytest.raises(ValueError, match="minutes=0"):
-        make(tuning.RandomSearch, tmp_path, minutes=0)
+
+
+@pytest.mark.parametrize("minutes", [0, float("nan"), "5"])
+def test_the_time_is_a_number_above_0(tmp_path, minutes):
+    with pytest.raises(ValueError, match=f"minutes={minutes!r}"):
+        make(tuning.RandomSearch, tmp_path, minutes=minutes)
 
 
 def test_the_trial_under_way_stops_where_it_is_and_is_measured(tmp_path):
