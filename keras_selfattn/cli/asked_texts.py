@@ -39,7 +39,8 @@ def typed_texts(options):
     A text that is the name of a file is noted.
 
     Raises:
-        ValueError: if there is neither, or both.
+        ValueError: if there is neither, or both; or if a file is described
+            where texts are typed.
     """
     if options.texts == [STANDARD_INPUT] and options.file is None:
         options.texts, options.file = [], STANDARD_INPUT
@@ -48,6 +49,9 @@ def typed_texts(options):
         raise ValueError(_EXPECTED)
     if options.file:
         return None
+    corpora.refuse_file_options(
+        options, "is for a file of texts; these are typed"
+    )
     for text in filter(os.path.isfile, options.texts):
         note(f"{text!r} is taken for a text; --file reads the file")
     return options.texts or [tuple(pair) for pair in options.pair]

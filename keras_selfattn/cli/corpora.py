@@ -10,6 +10,12 @@ from keras_selfattn.data.checked_texts import NO_GOLD_LABEL
 from keras_selfattn.data.lines import place
 from keras_selfattn.data.splitting import check_fraction
 
+# What says how a file of texts is read.
+_OF_FILES = (
+    *("text", "text_pair", "label", "format", "delimiter", "split"),
+    *("download", "max_bad_rate"),
+)
+
 
 def add_files(parser):
     parser.add_argument(
@@ -52,9 +58,8 @@ def add_text_columns(parser, format_option="--format"):
         "--max-bad-rate",
         metavar="SHARE",
         type=float,
-        default=MAX_BAD_RATE,
         help="fail if more of the labeled rows are malformed, empty, "
-        "repeated or of an unknown label (default: %(default)s)",
+        f"repeated or of an unknown label (default: {MAX_BAD_RATE})",
     )
 
 
@@ -98,7 +103,7 @@ def open_corpus(path, options, split=None, labelled=True, forgiving=False):
         options.label,
         options.text_pair,
         labelled,
-        options.max_bad_rate,
+        MAX_BAD_RATE if options.max_bad_rate is None else options.max_bad_rate,
         options.delimiter,
     )
     # What is wrong with its columns is said before Keras is imported.
@@ -155,23 +160,30 @@ def refuse_columns(options):
             f"Received: {' '.join(options.data)}"
         )
     (folder,) = options.data
-    for name in (
-        "dev",
-        "dev_fraction",
-        "text",
-        "text_pair",
-        "label",
-        "format",
-        "delimiter",
-        "split",
-        "dev_split",
-    ):
+    names = ("dev", "dev_fraction", "dev_split", *_OF_FILES)
+    _refuse(options, names, f"is for texts; {folder} has their ids")
+
+
+def refuse_file_options(options, reason, format_option="--format"):
+    """`ValueError` where a file is described and none is given.
+
+    Args:
+        options: The parsed options.
+        reason: What the option is for, and why it can't apply.
+        format_option: The name of the option of the format.
+    """
+    _refuse(options, _OF_FILES, reason, format_option)
+
+
+def _refuse(options, names, reason, format_option="--format"):
+    for name in names:
         value = getattr(options, name)
-        if value is not None:
-            raise ValueError(
-                f"`--{name.replace('_', '-')}` is for texts; "
-                f"{folder} has their ids. Received: {value!r}"
-            )
+        # A rate of 0 is given, and equals `False`.
+        if value is not None and value is not False:
+            option = f"--{name.replace('_', '-')}"
+            if name == "format":
+                option = format_option
+            raise ValueError(f"`{option}` {reason}. Received: {value!r}")
 
 
 def report_left_out(*corpora):

@@ -2,12 +2,15 @@
 
 import itertools
 import pathlib
+from collections.abc import Iterable
 
 from keras_selfattn.cli import asked_texts
 from keras_selfattn.cli import corpora
 from keras_selfattn.cli import models
 from keras_selfattn.cli import tables
+from keras_selfattn.cli.notes import note
 from keras_selfattn.cli.options import add_command
+from keras_selfattn.data.bad_rows import BadRows
 from keras_selfattn.data.lines import place
 
 
@@ -32,7 +35,7 @@ def explain(options):
     if options.html:
         tables.check_folder_of(options.html)
     if typed is None:
-        rows = asked_texts.open_file(options, labelled=True)
+        rows = _open_rows(options)
     else:
         rows = [(text, None) for text in typed]
     text, _ = next(iter(rows))
@@ -51,21 +54,71 @@ def explain(options):
         (label for _, label in labels),
         effects=options.effects,
     )
-    if not options.html:
+    if options.html:
+        shown = track(
+            explanations,
+            "Explaining",
+            total=sum(1 for _ in rows),
+            transient=True,
+            console=Console(stderr=True),
+        )
+        title = _title(options)
+        print(visualization.write_html(shown, options.html, title=title))
+    else:
         console = Console()
         for explanation in explanations:
             console.print(explanation)
-        return
-    shown = track(
-        explanations,
-        "Explaining",
-        total=sum(1 for _ in rows),
-        transient=True,
-        console=Console(stderr=True),
-    )
+    if typed is None:
+        _report_left_out(rows)
+
+
+def _title(options):
     title = "What the model looked at"
     if options.file:
         title += f" in {pathlib.Path(place(options.file)).name}"
-    print(visualization.write_html(shown, options.html, title=title))
-    if options.file:
+    return title
+
+
+def _open_rows(options):
+    """Texts and labels of `--file`, those that can be explained."""
+    corpus = asked_texts.open_file(options, labelled=True, forgiving=True)
+    # A corpus leaves out rows itself where it has labels, and only there.
+    return corpus if corpus.labelled else _Unlabelled(corpus)
+
+
+def _report_left_out(rows):
+    if not isinstance(rows, _Unlabelled):
         corpora.report_left_out(rows)
+    elif rows.left_out.bad:
+        note(
+            f"{place(rows.path)}: {rows.left_out} without an explanation; "
+            f"the first: {rows.left_out.first}"
+        )
+
+
+class _Unlabelled(Iterable):
+    """The texts of a corpus, read anew each time, but for rows without one.
+
+    Args:
+        corpus: A corpus that is read without labels.
+
+    Attributes:
+        path: That of the corpus.
+        left_out: The `BadRows` of the latest pass.
+    """
+
+    def __init__(self, corpus):
+        self.path = corpus.path
+        self.left_out = BadRows()
+        self._corpus = corpus
+
+    def __iter__(self):
+        left_out = self.left_out = BadRows()
+        for text in left_out.texts(self._corpus):
+            if not isinstance(text, ValueError):
+                yield text, None
+        if left_out.bad == left_out.rows:
+            raise ValueError(
+                f"Expected a text to explain in {place(self.path)}. Received: "
+                f"{left_out} without one; the first: {left_out.first}"
+            )

@@ -6,6 +6,8 @@ from keras_selfattn.cli.options import add_command
 from keras_selfattn.zoo.folders import find_model
 
 _SAVEDMODEL = "savedmodel"
+# `--format` is that of the export here.
+_FORMAT_OPTION = "--check-format"
 # The functions of `serving` that write them.
 _FUNCTIONS = {
     _SAVEDMODEL: "export",
@@ -45,8 +47,7 @@ def add_commands(commands):
         help="labeled texts to measure what reduced precision costs; the "
         "export is refused where that is over a point of accuracy",
     )
-    # `--format` is that of the export here.
-    corpora.add_columns(parser, "--check-format")
+    corpora.add_columns(parser, _FORMAT_OPTION)
 
 
 def export(options):
@@ -60,6 +61,12 @@ def export(options):
         raise ValueError(
             "Expected both --reduced-precision and --check with labeled "
             "texts, or none of them"
+        )
+    if not options.check:
+        corpora.refuse_file_options(
+            options,
+            "is for the texts of --check, which is not given",
+            _FORMAT_OPTION,
         )
     models.check_folder(options.model)
     if options.check:

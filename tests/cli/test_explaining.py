@@ -118,10 +118,9 @@ def test_rows_are_not_gathered(folder, tmp_path, monkeypatch):
     monkeypatch.setattr(visualization, "write_html", look)
     options = [f"--file={path}", "--html=x.html", "--label=label"]
     assert main(["explain", str(folder), *options]) == 0
-    # The first row is looked at before the model is loaded, and whether it
-    # is a pair. Then one pass counts, one explains, never more than a batch
-    # ahead.
-    assert read == [1, 1, 300, 300]
+    # Before the model is loaded the first row tells whether it is a pair. Then
+    # one pass counts, one explains, never more than a batch ahead.
+    assert read == [1, 300, 300]
     assert len(most) == 300
     assert max(most) <= 32
 
@@ -179,3 +178,59 @@ def test_pairs(tmp_path, capsys):
     assert (
         "The premise (rows) looks at the hypothesis" in capsys.readouterr().out
     )
+
+
+@pytest.mark.parametrize("as_page", [False, True])
+def test_rows_without_a_text_are_left_out_and_told(
+    folder, tmp_path, capsys, as_page
+):
+    path, page = tmp_path / "texts.jsonl", tmp_path / "page.html"
+    path.write_text('{"text": "good"}\n{"text": " "}\n\n[]\n{"text": "bad"}\n')
+    more = [f"--html={page}"] if as_page else []
+    assert main(["explain", str(folder), f"--file={path}", *more]) == 0
+    told = capsys.readouterr()
+    shown = page.read_text(encoding="utf-8") if as_page else told.out
+    assert shown.count("<article" if as_page else "Predicted") == 2
+    assert "[UNK]" not in shown
+    # A page has a bar of its own before.
+    *_, line = told.err.strip().splitlines()
+    assert "2 of 4 rows without an explanation" in line
+    assert "texts.jsonl:2: expected text, received an empty one" in line
+
+
+def test_blank_lines_of_standard_input_are_no_texts(
+    folder, capsys, monkeypatch
+):
+    stream = io.TextIOWrapper(io.BytesIO(b"good food\n\nbad food\n"))
+    monkeypatch.setattr(sys, "stdin", stream)
+    assert main(["explain", str(folder), "-"]) == 0
+    told = capsys.readouterr()
+    assert told.out.count("Predicted") == 2
+    assert "standard input: 1 of 3 rows without an explanation" in told.err
+
+
+def test_a_file_without_any_text_is_refused(folder, tmp_path, capsys):
+    path = tmp_path / "texts.csv"
+    path.write_text('text\n" "\n" "\n')
+    fails(
+        capsys,
+        ["explain", folder, f"--file={path}"],
+        f"Expected a text to explain in {path}",
+        "2 of 2 rows without one",
+        "texts.csv:2: expected text",
+    )
+
+
+def test_the_terminal_tells_of_labeled_rows_left_out(folder, tmp_path, capsys):
+    rows = [("good food", "1"), ("", "2"), ("bad food", "1")]
+    path = write_rows(tmp_path / "rows.jsonl", rows)
+    options = [f"--file={path}", "--label=label", "--max-bad-rate=0.5"]
+    assert main(["explain", str(folder), *options]) == 0
+    told = capsys.readouterr()
+    assert told.out.count("Predicted") == 2
+    assert "3 rows, left out: 1 empty text" in told.err
+
+
+def test_a_label_is_read_of_files_alone(folder, capsys):
+    arguments = ["explain", folder, "good", "--label=stars"]
+    fails(capsys, arguments, "`--label` is for a file of texts", "'stars'")

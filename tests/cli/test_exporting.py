@@ -68,3 +68,14 @@ def test_a_terminated_export_leaves_nothing(run, tmp_path):
     )
     assert done.returncode == 128 + signal.SIGTERM
     assert list(tmp_path.iterdir()) == []
+
+
+def test_options_of_the_checked_texts_need_them(run, tmp_path, capsys):
+    for option in ("--text=review", "--check-format=csv", "--max-bad-rate=0.1"):
+        fails(
+            capsys,
+            ["export", run, tmp_path / "new", "--version=3", option],
+            f"`{option.split('=')[0]}` is for the texts of --check, which is "
+            "not given. Received: ",
+        )
+    assert list(tmp_path.iterdir()) == []

@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from keras_selfattn.cli import main
+from keras_selfattn.cli import models
 from keras_selfattn.data.corpus import Corpus
 from tests.cli.commands import fails
 from tests.tiny_classifier import tiny_classifier
@@ -327,3 +328,47 @@ def test_a_closed_pipe_is_quiet(model, tmp_path):
     answer, code = done.stdout.splitlines()
     assert json.loads(answer)["text"] == "good food"
     assert code == "141"
+
+
+def test_half_a_surrogate_pair_beside_other_types(model, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path, answers = tmp_path / "texts.jsonl", tmp_path / "answers.parquet"
+    path.write_text(
+        '{"text": "good", "id": "\\ud83d"}\n{"text": "bad", "id": 2}\n'
+    )
+    ask(model, f"--file={path}", f"--output={answers}")
+    found = parquet.read_table(answers)["id"].to_pylist()
+    assert [json.loads(value) for value in found] == ["\ud83d", 2]
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *("--text=review", "--text-pair=title", "--format=csv"),
+        *("--delimiter=;", "--split=train", "--download"),
+        *("--max-bad-rate=0.001", "--max-bad-rate=0"),
+    ],
+)
+def test_options_of_files_are_refused_where_texts_are_typed(
+    model, option, capsys
+):
+    name = option.split("=")[0]
+    expected = f"`{name}` is for a file of texts; these are typed. Received: "
+    fails(capsys, ["predict", model, "good", option], expected)
+
+
+def test_one_column_is_not_both_texts_of_a_pair(
+    pair_model, tmp_path, capsys, monkeypatch
+):
+    path = tmp_path / "texts.csv"
+    path.write_text("review\ngood\n")
+    monkeypatch.setattr(models, "load", None)
+    fails(
+        capsys,
+        [
+            *("predict", pair_model, f"--file={path}"),
+            *("--text=review", "--text-pair=review"),
+        ],
+        "`text` and `text_pair` must be different columns",
+        "Received: 'review' for both",
+    )

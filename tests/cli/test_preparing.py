@@ -62,6 +62,12 @@ def test_prepare_and_train(parts, tmp_path, capsys):
         [*train, f"--output={tmp_path / 'other'}", "--text=review"],
         "`--text` is for texts",
     )
+    for option in ("--download", "--max-bad-rate=0"):
+        fails(
+            capsys,
+            [*train, f"--output={tmp_path / 'other'}", option],
+            f"`{option.split('=')[0]}` is for texts",
+        )
     fails(
         capsys,
         [*train, str(parts / "dev.jsonl"), f"--output={tmp_path / 'other'}"],
