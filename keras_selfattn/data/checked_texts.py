@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import Any
 
+from keras_selfattn.controls import one_line
 from keras_selfattn.data.lines import line_error
 from keras_selfattn.labels import Finder
 from keras_selfattn.labels import plain
@@ -21,6 +22,10 @@ DUPLICATED_ID = "duplicated id"
 
 # After so many bad rows, where most rows are bad, reading stops early.
 _STOP_AFTER_BAD = 1000
+
+# Labels that are texts would otherwise be repeated whole, and all of them.
+_MOST_LABELS = 20
+_LONGEST_LABEL = 40
 
 Row = collections.namedtuple(
     "Row",
@@ -208,11 +213,7 @@ class CheckedTexts:
         if row.label is None:
             return NO_GOLD_LABEL, _error(row, "a gold label", "none")
         if not self.knows(row.label):
-            expected = "a known label"
-            if self.labels is not None:
-                expected = (
-                    f"one of the labels {', '.join(map(str, self.labels))}"
-                )
+            expected = _one_of(self.labels)
             return UNKNOWN_LABEL, _error(row, expected, repr(row.label))
         if empty := empty_text(row):
             return EMPTY_TEXT, empty
@@ -243,6 +244,22 @@ def empty_text(row):
     if all(text.strip() for text in sentences(row.text)):
         return None
     return _error(row, "text", "an empty one")
+
+
+def _one_of(labels):
+    if labels is None:
+        return "a known label"
+    shown = ", ".join(map(_shortened, labels[:_MOST_LABELS]))
+    if len(labels) > _MOST_LABELS:
+        shown += f" and so on, {len(labels):,} in all"
+    return f"one of the labels {shown}"
+
+
+def _shortened(label):
+    label = one_line(label)
+    if len(label) > _LONGEST_LABEL:
+        return f"{label[:_LONGEST_LABEL]}..."
+    return label
 
 
 def _error(row, expected, received):

@@ -1,5 +1,6 @@
 """A file of labeled texts, or pairs, that can be read again and again."""
 
+import itertools
 import os
 import pathlib
 from collections.abc import Iterable
@@ -19,10 +20,11 @@ class Corpus(CheckedTexts):
         path: Path of the file, in a format that
             `keras_selfattn.data.readers.read_rows` reads.
         text: The name of the field with the text.
-        label: The name of the field with the label; with `None`, each label
-            is `None` and no row is left out.
-        text_pair: The name of the field with the second text of a pair, or
-            `None` for single texts.
+        label: The name of the field with the label, another than those of
+            the texts; with `None`, each label is `None` and no row is left
+            out.
+        text_pair: The name of the field with the second text of a pair,
+            another than that of the first, or `None` for single texts.
         labels: The labels there are, or `None` if any will do.
         max_bad_rate: Number from 0 to 1, the largest share of bad rows; see
             `keras_selfattn.data.checked_texts.CheckedTexts`.
@@ -45,6 +47,7 @@ class Corpus(CheckedTexts):
         delimiter: str | None = None,
     ) -> None:
         super().__init__(label is not None, labels, max_bad_rate)
+        _check_differ(text=text, text_pair=text_pair, label=label)
         self.path = pathlib.Path(path)
         self.text = text
         self.label = label
@@ -71,3 +74,16 @@ class Corpus(CheckedTexts):
 
     def read(self) -> Iterator[Row | ValueError]:
         return (row for _, row in self.table())
+
+
+def _check_differ(**columns):
+    """`ValueError` where one column is to be two things."""
+    given = {name: c for name, c in columns.items() if c is not None}
+    for (name, column), (other, same) in itertools.combinations(
+        given.items(), 2
+    ):
+        if column == same:
+            raise ValueError(
+                f"`{name}` and `{other}` must be different columns. "
+                f"Received: {column!r} for both"
+            )

@@ -122,6 +122,6 @@ def _as_string(value, kind):
     if value is None or kind in (int, float, bool):
         return value
     if kind is None:
-        return json.dumps(value, ensure_ascii=False, default=str)
+        value = json.dumps(value, ensure_ascii=False, default=str)
     # Half of a surrogate pair can only be written as an escape.
     return value.encode("utf-8", "backslashreplace").decode()

@@ -23,7 +23,7 @@ def split(corpus: Iterable, fraction: float, seed: int) -> "tuple[Part, Part]":
 
     Raises:
         ValueError: if `fraction` is no such number, or too small for one
-            text.
+            text; or if no label has two texts, one for each part.
 
     Example:
 
@@ -42,6 +42,12 @@ def split(corpus: Iterable, fraction: float, seed: int) -> "tuple[Part, Part]":
         "int64",
     )
     counts = np.bincount(labels)
+    if counts.max(initial=0) == 1:
+        raise ValueError(
+            "`dev_fraction` must have a label of two texts or more: the "
+            "training keeps one of each, which leaves none for dev. "
+            f"Received: {len(counts):,} labels of one text each"
+        )
     takes = _shares(counts, fraction)
     if not takes.sum():
         raise ValueError(

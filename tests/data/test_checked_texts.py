@@ -198,6 +198,21 @@ def test_a_stray_quote_ends_the_pass(tmp_path):
         list(Corpus(path, max_bad_rate=1))
 
 
+@pytest.mark.parametrize(
+    "names,first,second",
+    [
+        ({"text_pair": "text"}, "text", "text_pair"),
+        ({"label": "text"}, "text", "label"),
+        ({"text_pair": "label"}, "text_pair", "label"),
+    ],
+)
+def test_a_column_is_one_thing_alone(names, first, second):
+    (column,) = names.values()
+    expected = f"`{first}` and `{second}` must be different .*{column!r} for"
+    with pytest.raises(ValueError, match=expected):
+        Corpus("texts.csv", **names)
+
+
 def test_labels_of_a_file(tmp_path):
     path = tmp_path / "texts.csv"
     path.write_text("text,label\na,x\nb,y\nc,z\n")
@@ -205,6 +220,19 @@ def test_labels_of_a_file(tmp_path):
     assert list(corpus) == [("a", "x"), ("c", "z")]
     assert corpus.report.counts == {"unknown label": 1}
     assert "one of the labels x, z" in corpus.report.first["unknown label"]
+
+
+def test_of_many_long_labels_the_first_are_shown_shortened():
+    labels = [f"{number}\n{'long ' * 50}" for number in range(3000)]
+    corpus = Rows(
+        [good(1, label=labels[0]), good(2)], labels=labels, max_bad_rate=1
+    )
+    assert len(list(corpus)) == 1
+    message = corpus.report.first["unknown label"]
+    assert "one of the labels 0 long long" in message
+    assert "..., 19 long" in message and "20 long" not in message
+    assert "... and so on, 3,000 in all, received 'x'" in message
+    assert "\n" not in message and len(message) < 1000
 
 
 def test_reviews_as_yelp_ships_them(tmp_path):

@@ -39,3 +39,10 @@ def test_a_label_of_one_text_stays_in_training():
 def test_fractions_that_cannot_be(fraction):
     with pytest.raises(ValueError, match="`dev_fraction` must"):
         split(ROWS, fraction, seed=0)
+
+
+def test_labels_of_one_text_each_leave_none_for_dev():
+    rows = [(f"text {i}", f"label {i}") for i in range(300)]
+    with pytest.raises(ValueError, match="300 labels of one text each") as told:
+        split(rows, 0.2, seed=0)
+    assert "a label of two texts or more" in str(told.value)
