@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from keras_selfattn.controls import clean
+from keras_selfattn.controls import one_line
 from keras_selfattn.visualization import deciding
 from keras_selfattn.visualization import shading
 from keras_selfattn.visualization.formatting import cell
@@ -58,12 +59,12 @@ def lines(prediction, console, options):
 
 def _verdict(explanation):
     line = Text("Predicted ")
-    line.append(clean(explanation.predicted), "bold")
+    line.append(one_line(explanation.predicted), "bold")
     line.append(f" ({explanation.confidence:.0%})")
     if explanation.label is not None:
         line.append(", right" if explanation.correct else ", WRONG: truly ")
         if not explanation.correct:
-            line.append(clean(explanation.label), "bold")
+            line.append(one_line(explanation.label), "bold")
     return line
 
 
@@ -157,13 +158,15 @@ class _Screen(Texts):
         for i in order[:room]:
             self._add_words(
                 table,
-                _word(clean(str(prediction.labels[i]))),
+                _word(one_line(prediction.labels[i])),
                 LOGIT_CELLS,
                 justify="right",
             )
         total = sum(each.shares for each in found)
         rows = [(_word(clean(each.text)), each.shares) for each in kept]
-        for name, shares in [*rows, (Text("all", "bold"), total)]:
+        # An n-gram may be a lone "all" too.
+        name_of_sum = Text(f"sum of all {len(found):,}", "bold")
+        for name, shares in [*rows, (name_of_sum, total)]:
             table.add_row(name, *(f"{shares[i]:+.2f}" for i in order[:room]))
         yield table
         yield Text(

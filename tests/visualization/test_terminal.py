@@ -194,8 +194,16 @@ def test_ngrams_are_told_by_label():
     assert re.search("n-gram +good +bad", text)
     assert re.search(r"not bad +-0\.25 +\+0\.50", text)
     assert re.search(r"<b_ +\+0\.20 +-0\.10", text)
-    assert re.search(r"all +-0\.05 +\+0\.40", text)
+    assert re.search(r"sum of all 2 +-0\.05 +\+0\.40", text)
     assert "of characters with _" in text and "2 of 2" in text
     text = terminal(alignment_with_ngrams())
     assert re.search(r"\+e =f +\+0\.75 +\+0\.50 +-0\.25", text)
     assert "= is a word that the premise has too" in text
+
+
+def test_labels_of_several_lines_are_shown_on_one():
+    text = terminal(
+        with_ngrams(labels=["bad\nfood", "good\r\nfood"], label="bad\nfood")
+    )
+    assert "Predicted good food (75%), WRONG: truly bad food\n" in text
+    assert re.search("n-gram +good food +bad food", text)
