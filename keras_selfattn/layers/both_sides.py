@@ -1,5 +1,3 @@
-import inspect
-
 import keras
 
 from keras_selfattn.layers.pairs import pair
@@ -8,10 +6,6 @@ from keras_selfattn.layers.penalty_layer import PenaltyLayer
 from keras_selfattn.layers.scoring_layer import ScoringLayer
 
 _NAMES = ("left", "right")
-
-
-def _takes_mask(layer):
-    return "mask" in inspect.signature(layer.call).parameters
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
@@ -72,12 +66,13 @@ class BothSides(PenaltyLayer, ScoringLayer, keras.layers.Wrapper):
     def _on_both(self, function, inputs, mask, return_attention_scores):
         sides = pair(inputs, _NAMES, self)
         masks = pair_of_masks(mask, _NAMES, self)
+        takes_mask = "mask" in self.layer.call_signature_parameters
         results = []
         for side, side_mask in zip(sides, masks, strict=True):
             # Only what is asked for: not every layer knows both arguments.
             # Keras gives the masks of the inputs unasked.
             kwargs = {}
-            if side_mask is not None and _takes_mask(self.layer):
+            if side_mask is not None and takes_mask:
                 kwargs["mask"] = side_mask
             if return_attention_scores:
                 kwargs["return_attention_scores"] = True

@@ -64,7 +64,8 @@ def check_fits(arguments, preprocessor=None, labels=None):
             size > most or (source == "labels" and size != most)
         ):
             raise ValueError(
-                f"The model has {name}={most}. Received: `{source}` with {size}"
+                f"`{source}` must be of the model's `{name}`, {most}. "
+                f"Received: {source} of {size}"
             )
 
 

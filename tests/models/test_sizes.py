@@ -122,9 +122,9 @@ def test_a_folder_takes_labels_and_no_preprocessor(tmp_path):
 def test_what_a_model_is_given_later_must_fit():
     model = make(preprocessor=words(), labels=LABELS)
     larger = TextPreprocessor(["a", "dog", "cat", "runs"])
-    with pytest.raises(ValueError, match="vocabulary_size=5.*with 6"):
+    with pytest.raises(ValueError, match="`vocabulary_size`, 5.*of 6"):
         model.preprocessor = larger
-    with pytest.raises(ValueError, match="num_classes=3.*`labels` with 2"):
+    with pytest.raises(ValueError, match="`num_classes`, 3.*labels of 2"):
         model.labels = LABELS[:2]
     assert model.labels == LABELS
     assert model.preprocessor.vocabulary_size() == 5
