@@ -4,7 +4,7 @@ import dataclasses
 
 from rich.text import Text
 
-from keras_selfattn.controls import clean
+from keras_selfattn.controls import one_line
 from keras_selfattn.visualization import deciding
 from keras_selfattn.visualization import shading
 from keras_selfattn.visualization.formatting import percent
@@ -90,7 +90,7 @@ class Texts:
         """What the shades of effects stand for."""
         line = Text()
         line.append("for ", "dim")
-        line.append(clean(predicted), "bold")
+        line.append(one_line(predicted), "bold")
         line.append(": ", "dim")
         self._add_key(line, FOR, "+")
         line.append(" against: ", "dim")
