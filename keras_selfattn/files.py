@@ -43,6 +43,11 @@ def read_json(path: str | os.PathLike) -> Any:
         raise ValueError(f"{path}: malformed JSON: {error}") from None
 
 
+def write_json(path: str | os.PathLike, value: Any) -> None:
+    """Write what `read_json` reads, as `write_text` does."""
+    write_text(path, json.dumps(value, indent=2) + "\n")
+
+
 def write_text(path: str | os.PathLike, text: str) -> None:
     """Write a text file beside its path, and rename it."""
     write_bytes(path, text.encode())

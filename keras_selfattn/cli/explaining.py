@@ -2,7 +2,6 @@
 
 import itertools
 import pathlib
-from collections.abc import Iterable
 
 from keras_selfattn.cli import asked_texts
 from keras_selfattn.cli import corpora
@@ -10,7 +9,7 @@ from keras_selfattn.cli import models
 from keras_selfattn.cli import tables
 from keras_selfattn.cli.notes import note
 from keras_selfattn.cli.options import add_command
-from keras_selfattn.data.bad_rows import BadRows
+from keras_selfattn.data.bad_rows import TextsOf
 from keras_selfattn.data.lines import place
 
 
@@ -96,27 +95,17 @@ def _report_left_out(rows):
         )
 
 
-class _Unlabelled(Iterable):
-    """The texts of a corpus, read anew each time, but for rows without one.
-
-    Args:
-        corpus: A corpus that is read without labels.
-
-    Attributes:
-        path: That of the corpus.
-        left_out: The `BadRows` of the latest pass.
-    """
+class _Unlabelled(TextsOf):
+    """The texts of a corpus, each with no label; at least one of them."""
 
     def __init__(self, corpus):
+        super().__init__([corpus])
         self.path = corpus.path
-        self.left_out = BadRows()
-        self._corpus = corpus
 
     def __iter__(self):
-        left_out = self.left_out = BadRows()
-        for text in left_out.texts(self._corpus):
-            if not isinstance(text, ValueError):
-                yield text, None
+        for text in super().__iter__():
+            yield text, None
+        left_out = self.left_out
         if left_out.bad == left_out.rows:
             raise ValueError(
                 f"Expected a text to explain in {place(self.path)}. Received: "

@@ -1,14 +1,13 @@
 """The command that learns word vectors from texts: `vectors`."""
 
 import pathlib
-from collections.abc import Iterable
 
 from keras_selfattn.cli import corpora
 from keras_selfattn.cli.notes import note
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.cli.tables import check_folder_of
-from keras_selfattn.data.bad_rows import BadRows
+from keras_selfattn.data.bad_rows import TextsOf
 from keras_selfattn.encoding.shards import expanded
 from keras_selfattn.locks import path_held
 
@@ -38,7 +37,7 @@ def vectors(options):
             f"Received: {output}"
         )
     check_folder_of(output)
-    texts = _Texts(
+    texts = TextsOf(
         corpora.open_corpus(
             path, options, options.split, labelled=False, forgiving=True
         )
@@ -59,18 +58,3 @@ def vectors(options):
         note(
             f"{texts.left_out} are left out; the first: {texts.left_out.first}"
         )
-
-
-class _Texts(Iterable):
-    """The texts of corpora, read anew each time, but for rows without one."""
-
-    def __init__(self, opened):
-        self.opened = list(opened)
-        self.left_out = BadRows()
-
-    def __iter__(self):
-        self.left_out = BadRows()
-        for corpus in self.opened:
-            for text in self.left_out.texts(corpus):
-                if not isinstance(text, ValueError):
-                    yield text

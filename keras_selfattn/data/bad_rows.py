@@ -1,6 +1,7 @@
 """Rows that a model can't be asked about: counted, and the first is kept."""
 
 import itertools
+from collections.abc import Iterable
 
 from keras_selfattn.data.checked_texts import empty_text
 
@@ -56,6 +57,28 @@ class BadRows:
 
     def __str__(self):
         return f"{self.bad:,} of {self.rows:,} rows"
+
+
+class TextsOf(Iterable):
+    """The texts of corpora, read anew each time, but for rows without one.
+
+    Args:
+        corpora: Iterable of corpora that are read without labels.
+
+    Attributes:
+        left_out: The `BadRows` of the latest pass.
+    """
+
+    def __init__(self, corpora):
+        self.left_out = BadRows()
+        self._corpora = list(corpora)
+
+    def __iter__(self):
+        self.left_out = BadRows()
+        for corpus in self._corpora:
+            for text in self.left_out.texts(corpus):
+                if not isinstance(text, ValueError):
+                    yield text
 
 
 def check_some_row(corpus):

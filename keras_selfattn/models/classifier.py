@@ -13,7 +13,7 @@ import keras
 from keras_selfattn.checksums import write_checksums
 from keras_selfattn.files import read_json
 from keras_selfattn.files import replaced_folder
-from keras_selfattn.files import write_text
+from keras_selfattn.files import write_json
 from keras_selfattn.labels import plain
 from keras_selfattn.layers.penalty_layer import KeepsPenalties
 from keras_selfattn.models import arguments
@@ -297,12 +297,12 @@ class Classifier(
         folder = pathlib.Path(dir_path)
         if self.preprocessor is not None:
             config = keras.saving.serialize_keras_object(self.preprocessor)
-            _write_json(folder / PREPROCESSOR_FILE, config)
+            write_json(folder / PREPROCESSOR_FILE, config)
             # Keras adds it but once, where others have the same preprocessor
             # with the first of them.
             self.preprocessor.save_assets(folder)
         if self.training_record:
-            _write_json(folder / _TRAINING_FILE, self.training_record)
+            write_json(folder / _TRAINING_FILE, self.training_record)
 
     def load_assets(self, dir_path: str | os.PathLike | None) -> None:
         """Read what `save_assets` wrote.
@@ -383,10 +383,6 @@ class Classifier(
             self.save_weights(path)
         finally:
             self.optimizer = optimizer
-
-
-def _write_json(path, value):
-    write_text(path, json.dumps(value, indent=2) + "\n")
 
 
 def _inner(layer):

@@ -1,6 +1,5 @@
 """The preprocessor: raw texts to ids, as TensorFlow ops."""
 
-import json
 import os
 import pathlib
 import shutil
@@ -17,7 +16,7 @@ import tensorflow as tf
 from keras_selfattn import validation
 from keras_selfattn.checksums import check_checksums
 from keras_selfattn.files import read_json
-from keras_selfattn.files import write_text
+from keras_selfattn.files import write_json
 from keras_selfattn.text.columns import strings_of
 from keras_selfattn.text.graphs import Graphs
 from keras_selfattn.text.tokenizer import UNKNOWN
@@ -354,7 +353,7 @@ class TextPreprocessor(keras.layers.Layer):
             write_lines(folder / _CHARACTERS_FILE, characters)
         # A serialized policy means something to this Keras version alone.
         config.pop("dtype")
-        write_text(folder / _CONFIG_FILE, json.dumps(config, indent=2) + "\n")
+        write_json(folder / _CONFIG_FILE, config)
 
     @classmethod
     def load(

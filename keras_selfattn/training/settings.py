@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from keras_selfattn.files import UNFINISHED
 from keras_selfattn.files import read_json
-from keras_selfattn.files import write_text
+from keras_selfattn.files import write_json
 from keras_selfattn.locks import LOCK_FILE
 from keras_selfattn.training.values import DEFAULTS
 
@@ -111,4 +111,4 @@ def differences(given: Mapping, saved: Mapping) -> list[str]:
 
 def write_settings(path: str | os.PathLike, settings: Mapping) -> None:
     """Write a file that `check_settings` reads."""
-    write_text(path, json.dumps(settings, indent=2) + "\n")
+    write_json(path, settings)

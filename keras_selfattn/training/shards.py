@@ -31,6 +31,7 @@ from keras_selfattn.data.remembered_ids import RememberedIds
 from keras_selfattn.data.shards import load_shard
 from keras_selfattn.files import read_json
 from keras_selfattn.files import replaced_folder
+from keras_selfattn.files import write_json
 from keras_selfattn.files import write_text
 from keras_selfattn.labels import in_order
 from keras_selfattn.labels import plain
@@ -192,7 +193,7 @@ def _write_preprocessor(folder, words, training, model, vectors):
         # Keras has numbered its name.
         path = beside / _CONFIG_FILE
         config = {**read_json(path), "name": "text_preprocessor"}
-        write_text(path, json.dumps(config, indent=2) + "\n")
+        write_json(path, config)
         if found is not None:
             np.savez(beside / VECTORS_FILE, vectors=found[0], found=found[1])
         write_checksums(beside)

@@ -397,31 +397,31 @@ def test_rows_are_shuffled_anew_each_epoch_and_alike_each_time():
     assert data.plan.epoch == 3
 
 
+def trained_epochs(hypermodel, epochs, **values):
+    """The values of a trial, and in how many of the epochs it is trained."""
+    hp, model = built(hypermodel, **values)
+    history = hypermodel.fit(
+        hp,
+        model,
+        encode(8),
+        validation_data=encode(4),
+        verbose=0,
+        epochs=epochs,
+    )
+    return hp, len(history.epoch)
+
+
 def test_a_trial_stops_early_but_for_the_first_one():
     hypermodel = make(learning_rate=[1e-9, 2e-9])
-    data = {"validation_data": encode(4), "verbose": 0, "epochs": 6}
-    hp, model = built(hypermodel)
-    history = hypermodel.fit(hp, model, encode(8), **data)
-    assert len(history.epoch) == 6
-    hp, model = built(hypermodel, learning_rate=2e-9)
-    history = hypermodel.fit(hp, model, encode(8), **data)
-    assert len(history.epoch) == 4
+    assert trained_epochs(hypermodel, 6)[1] == 6
+    assert trained_epochs(hypermodel, 6, learning_rate=2e-9)[1] == 4
 
 
 def test_a_patience_that_is_given_holds_for_the_first_trial_too():
     hypermodel = make(learning_rate=[1e-9, 2e-9], patience=1)
     assert hypermodel.first_settings()["training"]["patience"] == 1
     for rate in (1e-9, 2e-9):
-        hp, model = built(hypermodel, learning_rate=rate)
-        history = hypermodel.fit(
-            hp,
-            model,
-            encode(8),
-            validation_data=encode(4),
-            verbose=0,
-            epochs=4,
-        )
-        assert len(history.epoch) == 2
+        assert trained_epochs(hypermodel, 4, learning_rate=rate)[1] == 2
 
 
 @pytest.mark.parametrize("characters, size", [("abcdef", 8), (None, None)])
@@ -447,16 +447,8 @@ def test_a_trial_stops_where_the_recipe_says(patience, epochs):
     )
     hypermodel = tuning.SentenceHyperModel(recipe, 11, 2, patience=patience)
     for rate in (1e-9, 2e-9):
-        hp, model = built(hypermodel, learning_rate=rate)
-        history = hypermodel.fit(
-            hp,
-            model,
-            encode(8),
-            validation_data=encode(4),
-            verbose=0,
-            epochs=5,
-        )
-        assert len(history.epoch) == epochs
+        hp, trained = trained_epochs(hypermodel, 5, learning_rate=rate)
+        assert trained == epochs
         # So that training with a trial's values ends there too.
         values = hypermodel.settings(hp)["training"]
         assert values["patience"] == epochs - 1
