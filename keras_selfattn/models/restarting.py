@@ -36,17 +36,19 @@ def restarted(model, labels, preprocessor=None, **overrides):
     """
     preprocessor = preprocessor or model.preprocessor
     labels = plain(labels)
-    config = {**model.get_config(), **overrides}
-    for name in ("labels", "fixed_layers"):
+    config = model.get_config()
+    for name in ("labels", "fixed_layers", "trainable"):
         config.pop(name, None)
-    config["num_classes"] = len(labels)
+    config.update(overrides, num_classes=len(labels))
     if preprocessor is not None:
         config["vocabulary_size"] = preprocessor.vocabulary_size()
     result = type(model).from_config(config)
     result.preprocessor = preprocessor
     result.labels = labels
-    find = Finder(model.labels or [])
-    keeps_last = list(map(find, labels)) == list(range(len(labels)))
+    known = model.labels or []
+    keeps_last = len(labels) == len(known) and (
+        list(map(Finder(known), labels)) == list(range(len(known)))
+    )
     olds = {layer.name: layer for layer in model.layers}
     for layer in result.layers:
         if layer.name in _LAST and not keeps_last:

@@ -90,9 +90,26 @@ def test_labels_of_the_same_text_keep_the_last_layer(tmp_path):
     assert (weights(turned)[last][0] != weights(model)[last][0]).any()
 
 
+@pytest.mark.parametrize("arguments", [{}, {"ngram_buckets": 64}])
+def test_the_first_labels_alone_have_a_last_layer_of_their_own(arguments):
+    model = tiny_classifier(**arguments)
+    other = restarted(model, model.labels[:2])
+    assert other.labels == model.labels[:2]
+    assert other.output_shape == (None, 2) != model.output_shape
+    last = ("probabilities", "logits", "ngram_logits")
+    assert_equal(weights(model, last), weights(other, last))
+
+
 def test_what_was_not_trained_learns_other_classes(model):
     model.get_layer("word_vectors").trainable = False
     model.get_layer("hidden_1").trainable = False
     other = restarted(model, ["no", "yes"])
     assert other.get_layer("hidden_1").trainable
     assert not other.get_layer("word_vectors").trainable
+
+
+def test_a_model_that_was_not_trained_at_all_learns_other_classes(model):
+    expected = len(restarted(model, ["no", "yes"]).trainable_weights)
+    model.trainable = False
+    other = restarted(model, ["no", "yes"])
+    assert len(other.trainable_weights) == expected > 0
