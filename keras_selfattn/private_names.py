@@ -77,6 +77,17 @@ def run_graph(function: Any, inputs: Any, operation_fn: Callable) -> Any:
     return function._run_through_graph(inputs, operation_fn)
 
 
+class Clearing:
+    """A layer whose `keeps_penalties` says when Keras is to clear none.
+
+    Keras clears those of a layer, and of all within it, where a call begins.
+    """
+
+    def _clear_losses(self):
+        if not self.keeps_penalties():
+            super()._clear_losses()
+
+
 def collecting_scope() -> Any:
     """The `keras.StatelessScope` that collects penalties, or `None`.
 

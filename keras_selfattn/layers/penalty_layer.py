@@ -1,15 +1,27 @@
+import weakref
+
 import keras
 
+from keras_selfattn.private_names import Clearing
 from keras_selfattn.private_names import collecting_scope
 
 
-class KeepsPenalties:
+class KeepsPenalties(Clearing):
     """What makes the penalties of a layer, or a model, count in each call.
 
-    On JAX, Keras trains by `stateless_call`, in which each call of a layer
-    drops the penalties of its calls before, and of the layers within it. This
-    one keeps them, so that one which two sentences share adds both.
+    On JAX, Keras trains by `stateless_call`, in which each call of a layer, or
+    of a model that holds it, drops the penalties of its calls before, and of
+    the layers within it. This one keeps them, so that one which two sentences
+    share adds both.
     """
+
+    _seen_scope = None
+
+    def keeps_penalties(self):
+        """Whether there are some of an earlier call in the same step."""
+        scope = collecting_scope()
+        seen = self._seen_scope
+        return scope is not None and seen is not None and seen() is scope
 
     def __call__(self, *args, **kwargs):
         scope = collecting_scope()
@@ -24,6 +36,7 @@ class KeepsPenalties:
         # Keras tells penalties apart by their address in memory, which must
         # not be given to another one as long as Keras remembers it.
         self._seen_losses = list(scope.losses)
+        self._seen_scope = weakref.ref(scope)
         return outputs
 
 

@@ -38,6 +38,38 @@ def model_of(layer, calls):
     return model
 
 
+def encoder_of(layer):
+    inputs = keras.Input((None, 4))
+    return keras.Model(inputs, layer(inputs))
+
+
+@pytest.mark.parametrize("make", [structured, generalized])
+@pytest.mark.parametrize(
+    "within", [encoder_of, lambda layer: keras.Sequential([layer])]
+)
+def test_each_call_of_a_model_that_holds_it_counts(make, within):
+    layer = make()
+    encoder = within(layer)
+    model = model_of(encoder, 2)
+    first, second, _ = sides()
+    arrays = [first, second[:, :5]]
+    expected = penalties(layer, arrays)
+    for _ in range(2):
+        received = model.evaluate(arrays, np.zeros(3), batch_size=3, verbose=0)
+        np.testing.assert_allclose(received, expected, rtol=1e-5)
+    # Beside a call of the layer itself.
+    inputs = [keras.Input((None, 4)) for _ in range(3)]
+    parts = [layer(inputs[0]), encoder(inputs[1]), layer(inputs[2])]
+    flat = [keras.layers.Flatten()(part) for part in parts]
+    model = keras.Model(inputs, keras.layers.Concatenate()(flat))
+    model.compile("sgd", loss=lambda y, p: 0.0 * ops.mean(p))
+    received = model.evaluate(
+        [*arrays, first], np.zeros(3), batch_size=3, verbose=0
+    )
+    expected = penalties(layer, [*arrays, first])
+    np.testing.assert_allclose(received, expected, rtol=1e-5)
+
+
 def penalties(layer, arrays):
     total = 0.0
     for array in arrays:
