@@ -1,15 +1,14 @@
 import keras
 
+from keras_selfattn.layers.pairs import TakesPair
 from keras_selfattn.layers.pairs import pair
 from keras_selfattn.layers.pairs import pair_of_masks
 from keras_selfattn.layers.penalty_layer import PenaltyLayer
 from keras_selfattn.layers.scoring_layer import ScoringLayer
 
-_NAMES = ("left", "right")
-
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class BothSides(PenaltyLayer, ScoringLayer, keras.layers.Wrapper):
+class BothSides(TakesPair, PenaltyLayer, ScoringLayer, keras.layers.Wrapper):
     """One layer, with one set of weights, on both sentences of a pair.
 
     A penalty of the layer is added to the loss once for each side.
@@ -20,7 +19,8 @@ class BothSides(PenaltyLayer, ScoringLayer, keras.layers.Wrapper):
 
     Call arguments:
         inputs: Pair of tensors, each as the shared layer takes it.
-        mask: Pair of masks, or `None`.
+        mask: Pair of masks, or `None`. A layer whose `call` takes none is
+            called without.
         return_attention_scores: Boolean, handed on where it is `True`.
 
     Returns:
@@ -38,14 +38,19 @@ class BothSides(PenaltyLayer, ScoringLayer, keras.layers.Wrapper):
     ((3, 2), (3, 5, 2))
     """
 
+    input_names = ("left", "right")
+
     def __init__(self, layer, **kwargs):
         super().__init__(layer, **kwargs)
         self.supports_masking = True
 
     def build(self, input_shape):
-        left, _ = pair(input_shape, _NAMES, self)
+        left, _ = pair(input_shape, self.input_names, self)
         if not self.layer.built:
             self.layer.build(left)
+        one = self.layer.input_spec
+        if isinstance(one, keras.layers.InputSpec):
+            self.input_spec = [one, one]
         if not self.trainable:
             # Keras tells layers within others only where it changes.
             self.layer.trainable = False
@@ -64,8 +69,8 @@ class BothSides(PenaltyLayer, ScoringLayer, keras.layers.Wrapper):
         )
 
     def _on_both(self, function, inputs, mask, return_attention_scores):
-        sides = pair(inputs, _NAMES, self)
-        masks = pair_of_masks(mask, _NAMES, self)
+        sides = pair(inputs, self.input_names, self)
+        masks = pair_of_masks(mask, self.input_names, self)
         takes_mask = "mask" in self.layer.call_signature_parameters
         results = []
         for side, side_mask in zip(sides, masks, strict=True):

@@ -83,6 +83,7 @@ class CharacterCNN(KernelLayer):
 
     def build(self, input_shape):
         shapes.rank(input_shape, ("batch", "steps", "characters"), self)
+        self.input_spec = shapes.spec(input_shape)
         self.embeddings = self.add_weight(
             name="embeddings",
             shape=(self.vocabulary_size, self.embedding_dim),

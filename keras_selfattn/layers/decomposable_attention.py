@@ -9,15 +9,14 @@ from keras_selfattn.layers.masking import masked_softmax
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
 from keras_selfattn.layers.padding import kept_steps
+from keras_selfattn.layers.pairs import TakesPair
 from keras_selfattn.layers.pairs import pair
 from keras_selfattn.layers.pairs import pair_of_masks
 from keras_selfattn.layers.pairs import pair_of_shapes
 
-_NAMES = ("premise", "hypothesis")
-
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class DecomposableAttention(FeedForwardLayer):
+class DecomposableAttention(TakesPair, FeedForwardLayer):
     """Decomposable attention: two sentences aligned and compared by words.
 
     Inputs are the words of a premise `a`, of shape `(batch, n_p, D)`, and of
@@ -84,6 +83,8 @@ class DecomposableAttention(FeedForwardLayer):
     ((2, 12), [(2, 3, 7), (2, 7, 3)])
     """
 
+    input_names = ("premise", "hypothesis")
+
     def __init__(
         self,
         attend_units=(200, 200),
@@ -98,8 +99,9 @@ class DecomposableAttention(FeedForwardLayer):
 
     def build(self, input_shape):
         axes = ("batch", "steps", "features")
-        premise, _ = pair_of_shapes(input_shape, axes, _NAMES, self)
+        premise, _ = pair_of_shapes(input_shape, axes, self.input_names, self)
         features = shapes.static_axis(premise, -1, "features", self)
+        self.input_spec = [shapes.spec(premise, -1)] * 2
         self.attend = self.add_network("attend", features, self.attend_units)
         self.compare = self.add_network(
             "compare", 2 * features, self.compare_units
@@ -108,8 +110,8 @@ class DecomposableAttention(FeedForwardLayer):
     def call(
         self, inputs, mask=None, training=None, return_attention_scores=False
     ):
-        premise, hypothesis = pair(inputs, _NAMES, self)
-        masks = pair_of_masks(mask, _NAMES, self)
+        premise, hypothesis = pair(inputs, self.input_names, self)
+        masks = pair_of_masks(mask, self.input_names, self)
         premise_mask = validate_mask(masks[0], premise, "premise mask")
         hypothesis_mask = validate_mask(masks[1], hypothesis, "hypothesis mask")
         premise = zero_masked(premise, premise_mask, self.hidden_dtype)
@@ -173,8 +175,10 @@ class DecomposableAttention(FeedForwardLayer):
         return (batch, premise, hypothesis), (batch, hypothesis, premise)
 
     def check_masks(self, mask, inputs):
-        pairs = zip(pair_of_masks(mask, _NAMES, self), inputs, strict=True)
-        for name, each in zip(_NAMES, pairs, strict=True):
+        pairs = zip(
+            pair_of_masks(mask, self.input_names, self), inputs, strict=True
+        )
+        for name, each in zip(self.input_names, pairs, strict=True):
             check_mask_shape(*each, f"{name} mask")
 
     def get_config(self):

@@ -1,16 +1,17 @@
 import keras
 from keras import ops
 
+from keras_selfattn.layers.pairs import TakesPair
 from keras_selfattn.layers.pairs import pair
 from keras_selfattn.layers.pairs import pair_of_shapes
+from keras_selfattn.layers.shapes import spec
 
-_NAMES = ("premise", "hypothesis")
 # Of words that are not in the vocabulary, which may be any.
 UNKNOWN = 1
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class ExactMatch(keras.layers.Layer):
+class ExactMatch(TakesPair, keras.layers.Layer):
     """Which words of each sentence of a pair stand in the other one too.
 
     `f(p_i) = 1` if some `h_j = p_i`, else `0`, and `f(h_j)` likewise. Padding,
@@ -47,14 +48,17 @@ class ExactMatch(keras.layers.Layer):
     [1.0, 0.0, 1.0]
     """
 
+    input_names = ("premise", "hypothesis")
+
     def build(self, input_shape):
         axes = ("batch", "steps")
-        pair_of_shapes(input_shape, axes, _NAMES, self, same=(0,))
+        pair_of_shapes(input_shape, axes, self.input_names, self, same=(0,))
+        self.input_spec = [spec(each) for each in input_shape]
 
     def call(self, inputs):
         return tuple(
             ops.cast(ops.expand_dims(found, 2), self.compute_dtype)
-            for found in matches(*pair(inputs, _NAMES, self))
+            for found in matches(*pair(inputs, self.input_names, self))
         )
 
     def get_config(self):
@@ -62,7 +66,9 @@ class ExactMatch(keras.layers.Layer):
         return super().get_config()
 
     def compute_output_shape(self, input_shape):
-        return tuple((*shape, 1) for shape in pair(input_shape, _NAMES, self))
+        return tuple(
+            (*shape, 1) for shape in pair(input_shape, self.input_names, self)
+        )
 
 
 def matches(premise, hypothesis):

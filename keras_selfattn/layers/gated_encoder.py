@@ -4,14 +4,13 @@ from keras import ops
 from keras_selfattn import validation
 from keras_selfattn.layers import shapes
 from keras_selfattn.layers.kernel_layer import KernelLayer
+from keras_selfattn.layers.pairs import TakesPair
 from keras_selfattn.layers.pairs import pair
 from keras_selfattn.layers.pairs import pair_of_shapes
 
-_NAMES = ("left", "right")
-
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class GatedEncoder(KernelLayer):
+class GatedEncoder(TakesPair, KernelLayer):
     """Gated encoder: how two sentence embeddings relate, row by row.
 
     Inputs are the embeddings `L` and `R` of two sentences, each of shape
@@ -50,13 +49,15 @@ class GatedEncoder(KernelLayer):
     [[[6.0, 6.0], [7.0, 7.0]]]
     """
 
+    input_names = ("left", "right")
+
     def __init__(self, units, **kwargs):
         super().__init__(**kwargs)
         self.units = validation.integer(units, "units")
 
     def build(self, input_shape):
         axes = ("batch", "rows", "features")
-        left, right = pair_of_shapes(input_shape, axes, _NAMES, self)
+        left, right = pair_of_shapes(input_shape, axes, self.input_names, self)
         rows = shapes.static_axis(left, 1, "rows", self)
         features = shapes.static_axis(left, -1, "features", self)
         if tuple(left[1:]) != tuple(right[1:]):
@@ -65,6 +66,7 @@ class GatedEncoder(KernelLayer):
                 f"features. Received: inputs of shapes {tuple(left)} (left) "
                 f"and {tuple(right)} (right)"
             )
+        self.input_spec = [shapes.spec(left, 1, -1)] * 2
         shape = (rows, features, self.units)
         self.left_kernel = self.add_kernel("left_kernel", shape, matrices=rows)
         self.right_kernel = self.add_kernel(
@@ -74,7 +76,7 @@ class GatedEncoder(KernelLayer):
     def call(self, inputs):
         left, right = (
             ops.cast(side, self.compute_dtype)
-            for side in pair(inputs, _NAMES, self)
+            for side in pair(inputs, self.input_names, self)
         )
         equation = "brd,rdk->brk"
         return ops.einsum(equation, left, self.left_kernel) * ops.einsum(

@@ -115,6 +115,7 @@ class GeneralizedPooling(PenaltyLayer, AttentionLayer):
     def build(self, input_shape):
         shapes.rank(input_shape, ("batch", "steps", "features"), self)
         features = shapes.static_axis(input_shape, -1, "features", self)
+        self.input_spec = shapes.spec(input_shape, -1)
         heads, hidden = self.num_heads, self.attention_dim
         self.hidden_bias = self.score_bias = None
         self.hidden_kernel = self.add_kernel(

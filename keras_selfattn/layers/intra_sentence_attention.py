@@ -90,6 +90,7 @@ class IntraSentenceAttention(FeedForwardLayer):
     def build(self, input_shape):
         shapes.rank(input_shape, ("batch", "steps", "features"), self)
         features = shapes.static_axis(input_shape, -1, "features", self)
+        self.input_spec = shapes.spec(input_shape, -1)
         self.attention = self.add_network(
             "attention", features, self.attention_units
         )

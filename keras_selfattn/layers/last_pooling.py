@@ -44,6 +44,7 @@ class LastPooling(MaskedPooling):
     def build(self, input_shape):
         super().build(input_shape)
         features = shapes.static_axis(input_shape, -1, "features", self)
+        self.input_spec = shapes.spec(input_shape, -1)
         if features % 2:
             raise ValueError(
                 "LastPooling takes an even number of features, a forward and "

@@ -20,6 +20,7 @@ class MaskedPooling(ScoringLayer):
 
     def build(self, input_shape):
         shapes.rank(input_shape, _AXES, self)
+        self.input_spec = shapes.spec(input_shape)
 
     def call(self, inputs, mask=None, return_attention_scores=False):
         mask = validate_mask(mask, inputs)

@@ -1,5 +1,6 @@
 """The one masked softmax, maximum and mean that every layer uses."""
 
+import keras
 from keras import ops
 
 # Finite, so that a row without any kept step stays free of NaN.
@@ -107,9 +108,10 @@ def masked_max(inputs, mask):
 def masked_mean(inputs, mask):
     """Mean of `(B, n, D)` over the kept steps; zeros where none is.
 
-    The sum runs in float32: a long text overflows float16.
+    The sum runs in float32 at least: a long text overflows float16.
     """
-    kept = ops.cast(expand_mask(mask, 3), "float32")
-    total = ops.sum(ops.cast(zero_masked(inputs, mask), "float32"), axis=1)
+    dtype = keras.backend.result_type(inputs.dtype, "float32")
+    kept = ops.cast(expand_mask(mask, 3), dtype)
+    total = ops.sum(zero_masked(inputs, mask, dtype), axis=1)
     mean = total / ops.maximum(ops.sum(kept, axis=1), 1.0)
     return ops.cast(mean, inputs.dtype)

@@ -87,17 +87,12 @@ class NGramLogits(NGramLayer):
         )
 
     def build(self, input_shape):
-        words, characters = _pair(input_shape)
-        if len(words) != 2 or len(characters or words) != 2 + bool(characters):
-            raise ValueError(
-                "NGramLogits takes word ids of shape (batch, n), or these and "
-                "character ids of shape (batch, n, characters). Received: "
-                f"inputs of shape {input_shape}"
-            )
+        _check_ranks(input_shape)
         super().build(input_shape)
 
     def sequences(self, inputs):
         words, characters = _pair(inputs)
+        _check_ranks(keras.tree.map_structure(lambda each: each.shape, inputs))
         words = ops.cast(words, "int32")
         kinds = [(size, words) for size in self.word_ngrams]
         if characters is not None:
@@ -123,11 +118,16 @@ class NGramLogits(NGramLayer):
                 `0.3`.
         """
         counts = np.zeros((self.num_buckets, self.num_classes))
+        texts_of = np.zeros(self.num_buckets, "int64")
+        batch = None
         for batch in batches:
             *grams, labels = self.grams(*batch)
             texts, rows = self.once(*grams)
             np.add.at(counts, rows, labels[texts])
-        occurs = counts.sum(axis=1) >= FEWEST_TEXTS
+            texts_of += np.bincount(rows, minlength=self.num_buckets)
+        if batch is None:
+            raise ValueError("Expected at least one batch. Received: none")
+        occurs = texts_of >= FEWEST_TEXTS
         counts[~occurs] = 0
         known = counts[occurs]
         others = known.sum(axis=1, keepdims=True) - known
@@ -169,6 +169,7 @@ class NGramLogits(NGramLayer):
         return names
 
     def compute_output_shape(self, input_shape):
+        _check_ranks(input_shape)
         return (_pair(input_shape)[0][0], self.num_classes)
 
     def compute_places_shape(self, input_shape):
@@ -186,6 +187,16 @@ class NGramLogits(NGramLayer):
             **super().get_config(),
             "character_ngrams": self.character_ngrams,
         }
+
+
+def _check_ranks(input_shape):
+    words, characters = _pair(input_shape)
+    if len(words) != 2 or len(characters or words) != 2 + bool(characters):
+        raise ValueError(
+            "NGramLogits expected word ids of shape (batch, n), or these and "
+            "character ids of shape (batch, n, characters). Received: "
+            f"inputs of shape {input_shape}"
+        )
 
 
 def _pair(inputs):

@@ -7,16 +7,17 @@ from keras_selfattn.layers.exact_match import matches
 from keras_selfattn.layers.logistic_regression import fit_logistic_regression
 from keras_selfattn.layers.ngram_layer import FEWEST_TEXTS
 from keras_selfattn.layers.ngram_layer import NGramLayer
+from keras_selfattn.layers.pairs import TakesPair
 from keras_selfattn.layers.pairs import pair
 from keras_selfattn.layers.pairs import pair_of_shapes
+from keras_selfattn.layers.shapes import spec
 
-_NAMES = ("premise", "hypothesis")
 # Fitting to them takes 300 MB.
 _MOST_GRAMS = 2**22
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class PairNGramLogits(NGramLayer):
+class PairNGramLogits(TakesPair, NGramLayer):
     """The logits of a linear model of what a pair's second text adds.
 
     It is the wide part of a wide and deep classifier of pairs, beside the deep
@@ -81,6 +82,8 @@ class PairNGramLogits(NGramLayer):
     [['=It', '=It +rains', '=', '= +', ''], ['+rains', '', '+', '', '']]
     """
 
+    input_names = ("premise", "hypothesis")
+
     def __init__(
         self,
         num_classes,
@@ -94,11 +97,12 @@ class PairNGramLogits(NGramLayer):
 
     def build(self, input_shape):
         axes = ("batch", "steps")
-        pair_of_shapes(input_shape, axes, _NAMES, self, same=(0,))
+        pair_of_shapes(input_shape, axes, self.input_names, self, same=(0,))
+        self.input_spec = [spec(each) for each in input_shape]
         super().build(input_shape)
 
     def sequences(self, inputs):
-        premise, hypothesis = pair(inputs, _NAMES, self)
+        premise, hypothesis = pair(inputs, self.input_names, self)
         hypothesis = ops.cast(hypothesis, "int32")
         _, found = matches(premise, hypothesis)
         found = ops.cast(found, "int32")
@@ -188,10 +192,13 @@ class PairNGramLogits(NGramLayer):
         ]
 
     def compute_output_shape(self, input_shape):
-        return (pair(input_shape, _NAMES, self)[0][0], self.num_classes)
+        return (
+            pair(input_shape, self.input_names, self)[0][0],
+            self.num_classes,
+        )
 
     def compute_places_shape(self, input_shape):
-        _, hypothesis = pair(input_shape, _NAMES, self)
+        _, hypothesis = pair(input_shape, self.input_names, self)
         return (*hypothesis, len(self.word_ngrams) + len(self.match_ngrams))
 
     def get_config(self):

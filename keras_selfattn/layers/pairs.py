@@ -34,15 +34,30 @@ def pair_of_shapes(input_shape, axes, names, layer, same=(0, -1)):
     for shape in shapes:
         rank(shape, axes, layer)
     for axis in same:
-        sizes = {shape[axis] for shape in shapes} - {None}
-        if len(sizes) > 1:
-            raise ValueError(
-                f"{type(layer).__name__} takes two inputs with the same size "
-                f"of the axis of {axes[axis]}. Received: inputs of shapes "
-                f"{tuple(shapes[0])} ({names[0]}) and "
-                f"{tuple(shapes[1])} ({names[1]})"
-            )
+        _check_same(shapes, axis, axes[axis], names, layer)
     return shapes
+
+
+def _check_same(shapes, axis, name, names, layer):
+    if len({shape[axis] for shape in shapes} - {None}) > 1:
+        raise ValueError(
+            f"{type(layer).__name__} takes two inputs with the same size of "
+            f"the axis of {name}. Received: inputs of shapes "
+            f"{tuple(shapes[0])} ({names[0]}) and "
+            f"{tuple(shapes[1])} ({names[1]})"
+        )
+
+
+class TakesPair:
+    """A layer of a pair of inputs, which are told apart by `input_names`."""
+
+    def __call__(self, inputs, *args, **kwargs):
+        # Of another number of inputs Keras would show all values.
+        both = pair(inputs, self.input_names, self)
+        shapes = [getattr(each, "shape", ()) for each in both]
+        if all(shapes):
+            _check_same(shapes, 0, "batch", self.input_names, self)
+        return super().__call__(inputs, *args, **kwargs)
 
 
 def pair_of_masks(mask, names, layer):

@@ -88,6 +88,7 @@ class PrunedDense(KernelLayer):
         shapes.rank(input_shape, ("batch", "rows", "columns"), self)
         rows = shapes.static_axis(input_shape, 1, "rows", self)
         columns = shapes.static_axis(input_shape, 2, "columns", self)
+        self.input_spec = shapes.spec(input_shape, 1, 2)
         if self.row_units is not None:
             self.row_kernel, self.row_bias = self.add_units(
                 "row", rows, columns, self.row_units

@@ -1,4 +1,6 @@
-"""Checks of the shapes that layers are built with."""
+"""Checks of the shapes that layers are built with, and called with."""
+
+import keras
 
 
 def rank(input_shape, axes, layer):
@@ -20,3 +22,9 @@ def static_axis(input_shape, axis, name, layer):
             f"Received: inputs of shape {tuple(input_shape)}"
         )
     return input_shape[axis]
+
+
+def spec(input_shape, *axes):
+    """What a built layer takes: the rank of a shape, and its size in axes."""
+    sizes = {axis: input_shape[axis] for axis in axes}
+    return keras.layers.InputSpec(ndim=len(input_shape), axes=sizes)

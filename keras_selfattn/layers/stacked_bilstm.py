@@ -118,6 +118,7 @@ class StackedBiLSTM(keras.layers.Layer):
     def build(self, input_shape):
         shapes.rank(input_shape, ("batch", "steps", "features"), self)
         features = shapes.static_axis(input_shape, -1, "features", self)
+        self.input_spec = shapes.spec(input_shape, -1)
         width = features
         for layer, units in zip(self.directions, self.units, strict=True):
             if not layer.built:

@@ -91,6 +91,7 @@ class StructuredSelfAttention(PenaltyLayer, AttentionLayer):
     def build(self, input_shape):
         shapes.rank(input_shape, ("batch", "steps", "features"), self)
         features = shapes.static_axis(input_shape, -1, "features", self)
+        self.input_spec = shapes.spec(input_shape, -1)
         self.hidden_kernel = self.add_kernel(
             "hidden_kernel", (features, self.attention_dim)
         )

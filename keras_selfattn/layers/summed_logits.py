@@ -1,15 +1,15 @@
 import keras
 from keras import ops
 
+from keras_selfattn.layers.pairs import TakesPair
 from keras_selfattn.layers.pairs import pair
 from keras_selfattn.layers.pairs import pair_of_shapes
 from keras_selfattn.layers.penalty_layer import PenaltyLayer
-
-_NAMES = ("deep", "wide")
+from keras_selfattn.layers.shapes import spec
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
-class SummedLogits(PenaltyLayer):
+class SummedLogits(TakesPair, PenaltyLayer):
     """The logits of a model of two parts, the sum of theirs.
 
     `logits = deep + wide`
@@ -48,6 +48,8 @@ class SummedLogits(PenaltyLayer):
     0.7593
     """
 
+    input_names = ("deep", "wide")
+
     def __init__(self, ambiguity_regularizer=None, **kwargs):
         super().__init__(**kwargs)
         self.ambiguity_regularizer = keras.regularizers.get(
@@ -55,13 +57,16 @@ class SummedLogits(PenaltyLayer):
         )
 
     def build(self, input_shape):
-        pair_of_shapes(input_shape, ("batch", "classes"), _NAMES, self)
+        pair_of_shapes(
+            input_shape, ("batch", "classes"), self.input_names, self
+        )
+        self.input_spec = [spec(each, -1) for each in input_shape]
 
     def call(self, inputs):
         parts = ops.stack(
             [
                 ops.cast(logits, self.compute_dtype)
-                for logits in pair(inputs, _NAMES, self)
+                for logits in pair(inputs, self.input_names, self)
             ]
         )
         if self.ambiguity_regularizer is not None:

@@ -65,6 +65,12 @@ class Row:
     def gives_scores(self):
         return self.takes("return_attention_scores")
 
+    @property
+    def fixes_features(self):
+        """Whether a built layer takes one size of the last axis alone."""
+        pools = layers.MaskedMaxPooling, layers.MaskedMeanPooling
+        return not self.ids and self.layer not in pools
+
     def takes(self, argument):
         return argument in self.layer.call.__code__.co_varnames
 

@@ -25,6 +25,27 @@ def test_wrong_shapes(row):
             layer(inputs[0] if len(inputs) == 1 else tuple(inputs))
 
 
+@pytest.mark.parametrize("change", ["a rank less", "a rank more", "features"])
+def test_wrong_shapes_of_a_built_layer(row, change):
+    if not row.wrong_shapes:
+        pytest.skip("the layer leaves shapes to the Keras layer it extends")
+    (*inputs, last), masks = row.batch()
+    changed = {
+        "a rank less": last[..., 0],
+        "a rank more": last[..., np.newaxis],
+        "features": np.concatenate([last, last[..., :1]], axis=-1),
+    }[change]
+    layer = row.make()
+    if change == "features" and not row.fixes_features:
+        run(layer, [*inputs, changed], masks)
+        return
+    batch = [*inputs, changed]
+    for each in (batch, symbols(batch)):
+        each = each[0] if len(each) == 1 else tuple(each)
+        with pytest.raises(ValueError, match="expected"):
+            layer(each)
+
+
 @pytest.mark.parametrize("change", ["batch", "steps", "rank"])
 def test_wrong_masks(row, change):
     if not row.takes_mask:

@@ -83,6 +83,23 @@ def test_ratios(as_shares):
     assert np.count_nonzero(table.any(axis=1)) == 2
 
 
+def test_texts_count_and_not_their_shares_of_classes():
+    tables = []
+    for least in (0.05, 0.25):
+        layer = NGramLogits(2, 2**16, word_ngrams=[1])
+        layer.build((None, None))
+        rows = np.array([[1 - least, least], [least, 1 - least]], "float32")
+        layer.adapt([(TEXTS, rows[[0, 1, 0]])])
+        tables.append(ops.convert_to_numpy(layer.table).any(axis=1))
+    # Words 3 and 5 are in two texts each, word 4 in one.
+    np.testing.assert_array_equal(*tables)
+    assert np.flatnonzero(tables[0]).tolist() == [1000, 1002]
+    # Of two classes at once.
+    layer.adapt([(TEXTS, np.array([[1, 1], [0, 1], [1, 1]]))])
+    table = ops.convert_to_numpy(layer.table)
+    assert not table[997 + 4].any()
+
+
 def test_an_ngram_counts_once_a_text():
     layers = []
     for texts in (TEXTS, np.array([[3, 5, 3, 5], [5, 0, 5, 0], [3, 4, 0, 0]])):
@@ -122,6 +139,13 @@ def test_a_table_is_of_one_label_a_text(labels):
     with pytest.raises(ValueError, match="labels"):
         layer.adapt([(TEXTS, labels)])
     assert not ops.convert_to_numpy(layer.table).any()
+
+
+def test_no_batch_fills_no_table():
+    layer, table = filled()
+    with pytest.raises(ValueError, match="at least one batch"):
+        layer.adapt([])
+    np.testing.assert_array_equal(ops.convert_to_numpy(layer.table), table)
 
 
 def test_what_is_adapted_is_built():
