@@ -270,12 +270,9 @@ class Classifier(
     ) -> "Classifier":
         config = arguments.by_new_names(dict(config))
         labels = config.pop("labels", None)
-        fixed = config.pop("fixed_layers", [])
         # Configurations had all arguments once, with or without effect.
         model = cls(**arguments.applying(cls, config))
         model.labels = labels
-        for name in fixed:
-            model.get_layer(name).trainable = False
         return model
 
     def _fixed_layers(self):

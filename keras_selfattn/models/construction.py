@@ -39,6 +39,7 @@ def constructor(build):
         del given[next(iter(signature.parameters))]
         given.update(given.pop("kwargs", {}))
         given = arguments.by_new_names(given)
+        fixed = given.pop("fixed_layers", [])
         arguments.check(type(self), given)
         handed = {name: given.pop(name, None) for name in arguments.HANDED}
         given = with_sizes(type(self), arguments.plain(given), **handed)
@@ -64,6 +65,8 @@ def constructor(build):
         if not trainable:
             # Setting it to True would tune fixed word vectors.
             self.trainable = False
+        for name in fixed:
+            self.get_layer(name).trainable = False
 
     return __init__
 

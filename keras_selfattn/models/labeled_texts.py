@@ -102,12 +102,14 @@ def weighed(model, targets, weights, class_weight):
     Returns:
         A float32 array `(rows,)`.
     """
+    labels = _known_labels(model)
+    if targets.ndim > 1 and targets.shape[1] == 1:
+        labels, targets = [0, 1], _as_one_of_two(targets[:, 0])
     if targets.ndim > 1:
         raise ValueError(
             "`class_weight` takes one label a text. "
             f"Received: labels of shape {targets.shape}"
         )
-    labels = _known_labels(model)
     of_classes = np.ones(len(labels), "float32")
     classes = class_labels.numbers_of(class_weight, labels, of="class weight")
     if len(set(classes)) < len(classes):
@@ -118,6 +120,17 @@ def weighed(model, targets, weights, class_weight):
     of_classes[classes] = list(class_weight.values())
     of_rows = of_classes[targets]
     return of_rows if weights is None else of_rows * weights
+
+
+def _as_one_of_two(values):
+    """The values of a model of one output as integers, 0 or 1."""
+    others = values[~np.isin(values, (0, 1))]
+    if others.size:
+        raise ValueError(
+            "With one output, `class_weight` takes texts of the values 0 and "
+            f"1. Received: a text of {others[0]:g}"
+        )
+    return values.astype("int32")
 
 
 def split(corpus, share):
@@ -164,7 +177,8 @@ def targets_of(model, labels, rows, collect=False):
         targets = targets[:, 0]
     _check_rows("labels", targets, rows)
     num_classes = model._arguments["num_classes"]
-    if num_classes == 1 and targets.dtype.kind in "biuf":
+    is_class = model.labels is not None
+    if num_classes == 1 and not is_class and targets.dtype.kind in "biuf":
         # A loss of one output takes its value.
         return targets.astype("float32").reshape(rows, -1)
     if targets.ndim > 1:

@@ -54,7 +54,8 @@ def wide_part(layer, inputs):
 def adapt_ngrams(model, corpus, verbose=0):
     """Fill a fresh table with a linear model of a corpus.
 
-    A model without n-grams, or one that has been trained, stays as it is.
+    A model without n-grams, or one that has been trained, stays as it is, and
+    so does one of a single output: there are no classes to tell apart.
 
     Args:
         model: A classifier.
@@ -63,7 +64,9 @@ def adapt_ngrams(model, corpus, verbose=0):
             takes long before the first epoch.
     """
     layer = find_ngrams(model)
-    if layer is None or ops.convert_to_numpy(layer.table).any():
+    if layer is None or layer.num_classes == 1:
+        return
+    if ops.convert_to_numpy(layer.table).any():
         return
     if verbose:
         kind = "pairs" if corpus.is_pair else "texts"

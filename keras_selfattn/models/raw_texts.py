@@ -506,6 +506,7 @@ class ReadsTexts(_Model):
     def _validation(self, data, batch_size, folder):
         texts, labels, weights = _unpacked(data)
         if data is None or not are_texts(texts):
+            self._check_ids(texts)
             return checked_generator(data)
         corpus = encode(self, folder, texts, labels, weights)
         return corpus.batches(_texts_of_a_batch(batch_size))
@@ -562,6 +563,8 @@ def _folder():
 
 def _texts_of_a_batch(given, otherwise=_BATCH_SIZE):
     """How many, or `ValueError`."""
+    if isinstance(given, np.integer):
+        given = given.item()
     return integer(otherwise if given is None else given, "batch_size")
 
 

@@ -93,7 +93,8 @@ class SentenceClassifier(Classifier):
             takes the place of the hidden layers. Defaults to `None`.
         column_units: Integer, the pruned hidden units of each column. Defaults
             to `None`.
-        dropout: Float, the dropout before each layer of the classifier.
+        dropout: Float, the dropout before each layer of the classifier; with
+            `row_units` or `column_units`, before the last one alone.
             Defaults to `0.5`.
         encoder_dropout: Float, the dropout before each layer of the encoder.
             Defaults to `0.0`.

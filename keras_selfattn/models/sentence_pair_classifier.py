@@ -46,8 +46,9 @@ class SentencePairClassifier(Classifier):
             (`"gated"`). Defaults to `600`.
         **kwargs: The other arguments are those of
             `keras_selfattn.models.SentenceClassifier` but for those of
-            n-grams, `ngram_buckets` and `character_cnn`; so are their defaults
-            but for `embedding_dim=300`, `attention_dim=150`,
+            n-grams, `ngram_buckets`, `character_cnn` and `ambiguity_penalty`;
+            so are their defaults but for `embedding_dim=300`,
+            `attention_dim=150`,
             `attention_penalty=0.3`, `hidden_units=4000`, `dropout=0.0` and
             `l2=0.0`.
 

@@ -37,14 +37,7 @@ def with_sizes(model_class, given, preprocessor, labels):
                 f"{model_class.__name__}: the argument `{name}` must be given, "
                 f"or follow from `{source}`. Received: neither"
             )
-    if preprocessor is not None and preprocessor.characters is None:
-        size = given.get("character_vocabulary_size")
-        if size is not None:
-            raise ValueError(
-                "A model of characters takes a `preprocessor` with "
-                f"`characters`. Received: character_vocabulary_size={size}, "
-                "and a preprocessor without"
-            )
+    _check_characters(given, preprocessor)
     return given
 
 
@@ -67,6 +60,18 @@ def check_fits(arguments, preprocessor=None, labels=None):
                 f"`{source}` must be of the model's `{name}`, {most}. "
                 f"Received: {source} of {size}"
             )
+    _check_characters(arguments, preprocessor)
+
+
+def _check_characters(arguments, preprocessor):
+    size = arguments.get("character_vocabulary_size")
+    if None in (size, preprocessor) or preprocessor.characters is not None:
+        return
+    raise ValueError(
+        "A model of characters takes a `preprocessor` with `characters`. "
+        f"Received: character_vocabulary_size={size}, and a preprocessor "
+        "without"
+    )
 
 
 def _following(preprocessor, labels):

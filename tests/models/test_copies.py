@@ -235,6 +235,7 @@ def test_what_is_not_trained_stays_so(name, fixed, tmp_path):
     model.save_to_preset(tmp_path / "model")
     copies = [
         keras.saving.load_model(tmp_path / "model.keras"),
+        type(model)(**model.get_config()),
         models.from_preset(tmp_path / "model"),
         keras.models.clone_model(model),
         keras.models.clone_model(keras.models.clone_model(model)),

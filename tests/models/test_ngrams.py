@@ -64,6 +64,22 @@ def test_what_weighs_nothing_teaches_nothing():
     np.testing.assert_allclose(table_of(model), expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    "make, texts", [(tiny_classifier, TEXTS), (decomposable, PAIRS)]
+)
+def test_one_output_has_no_linear_model_to_begin_with(make, texts, capsys):
+    config = make(ngram_buckets=64).get_config()
+    labels = dict.fromkeys(("labels",))
+    one = {"num_classes": 1, "activation": None}
+    model = type(make()).from_config({**config, **labels, **one})
+    model.preprocessor = make().preprocessor
+    model.compile(keras.optimizers.SGD(0.0), "mse")
+    values = [0.0, 1.0, 0.5, 1.0][: len(texts)]
+    model.fit(texts, values, verbose=2)
+    assert not table_of(model).any()
+    assert "linear model" not in capsys.readouterr().out
+
+
 def test_fit_of_pairs_begins_with_the_linear_model():
     model = decomposable(ngram_buckets=64, ambiguity_penalty=0.5)
     fit(model, PAIRS, RELATIONS)

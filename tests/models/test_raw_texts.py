@@ -64,7 +64,7 @@ def slices(*data):
     )
 
 
-@pytest.mark.parametrize("batch_size", [None, 3])
+@pytest.mark.parametrize("batch_size", [None, 3, np.int64(3)])
 @pytest.mark.parametrize(
     "make",
     [list, np.array, lambda texts: slices(texts).batch(7), slices],
@@ -454,6 +454,16 @@ def test_ids_out_of_the_vocabulary(model, method, ids):
 
 
 @pytest.mark.parametrize(
+    "texts, labels",
+    [(TEXTS, LABELS), ({"token_ids": np.array([[2, 3]] * 20)}, NUMBERS)],
+)
+def test_ids_out_of_the_vocabulary_to_validate_on(model, texts, labels):
+    others = {"token_ids": np.array([[3, 99]])}
+    with pytest.raises(ValueError, match="`token_ids` must be ids from 0 to 6"):
+        model.fit(texts, labels, validation_data=(others, NUMBERS[:1]))
+
+
+@pytest.mark.parametrize(
     "method", ["fit", "evaluate", "train_on_batch", "test_on_batch"]
 )
 @pytest.mark.parametrize(
@@ -575,19 +585,27 @@ def test_a_class_has_one_weight():
         model.fit(TEXTS, LABELS, class_weight={1: 2.0, "1": 3.0}, verbose=0)
 
 
+def one_output(**changes):
+    arguments = {
+        "num_classes": 1,
+        "activation": None,
+        "embedding_dim": 4,
+        "units": 3,
+        "pooling": "max",
+        "hidden_units": 5,
+        "dropout": 0.0,
+        "l2": 0.0,
+    }
+    return models.SentenceClassifier(
+        preprocessor=TextPreprocessor(["good", "bad"]),
+        **{**arguments, **changes},
+    )
+
+
 @pytest.mark.parametrize("width", [0, 1])
 def test_a_loss_of_one_output_takes_its_values(width):
     keras.utils.set_random_seed(0)
-    model = models.SentenceClassifier(
-        preprocessor=TextPreprocessor(["good", "bad"]),
-        num_classes=1,
-        activation=None,
-        embedding_dim=4,
-        units=3,
-        pooling="max",
-        hidden_units=5,
-        dropout=0.0,
-    )
+    model = one_output()
     model.compile("sgd", keras.losses.BinaryCrossentropy(from_logits=True))
     values = np.array([1.0, 0.0, 0.5, 1.0] * 5).reshape((20,) + (1,) * width)
     column = values.reshape(20, 1)
@@ -596,6 +614,32 @@ def test_a_loss_of_one_output_takes_its_values(width):
     np.testing.assert_allclose(received, expected, rtol=1e-5)
     assert np.isfinite(model.fit(TEXTS, values, verbose=0).history["loss"])
     assert model.labels is None
+
+
+def test_a_class_weight_of_one_output():
+    keras.utils.set_random_seed(0)
+    model = one_output()
+    values = np.array([1, 0, 0, 1] * 5)
+    weights = np.where(values == 1, 5.0, 1.0)
+    losses = []
+    for weighed in ({"class_weight": {1: 5.0}}, {"sample_weight": weights}):
+        model.compile(keras.optimizers.SGD(0.0), "mse")
+        losses += model.fit(
+            TEXTS, values, shuffle=False, verbose=0, **weighed
+        ).history["loss"]
+    np.testing.assert_allclose(*losses, rtol=1e-5)
+    with pytest.raises(ValueError, match="the values 0 and 1. Received: a te"):
+        model.fit(TEXTS, 0.5 * values, class_weight={1: 5.0}, verbose=0)
+
+
+@pytest.mark.filterwarnings("ignore:You are using a softmax:UserWarning")
+def test_a_class_that_is_a_number_is_no_value():
+    model = one_output(activation="softmax", labels=[7])
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    (loss,) = model.fit(TEXTS, [7] * 20, verbose=0).history["loss"]
+    np.testing.assert_allclose(loss, 0.0, atol=1e-6)
+    with pytest.raises(ValueError, match="the model knows 7. Received: 8"):
+        model.fit(TEXTS, [8] * 20, verbose=0)
 
 
 def test_texts_in_a_graph_go_through_the_preprocessor(model):

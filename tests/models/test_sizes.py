@@ -128,6 +128,10 @@ def test_what_a_model_is_given_later_must_fit():
         model.labels = LABELS[:2]
     assert model.labels == LABELS
     assert model.preprocessor.vocabulary_size() == 5
+    model = make(preprocessor=words(characters="adgo"), labels=LABELS)
+    with pytest.raises(ValueError, match="`characters`. Received: .*=6"):
+        model.preprocessor = words()
+    assert model.preprocessor.characters is not None
 
 
 def test_a_preset_folder_holds_what_can_be_loaded(tmp_path):
