@@ -158,7 +158,7 @@ def answers(
         array of probabilities, of shape `(B, num_classes)`.
 
     Raises:
-        ValueError: if there is a label that the model does not know.
+        ValueError: if the model has no labels, or does not know that of a text.
     """
     integer(batch_size, "batch_size")
     answer = compiled.probabilities(model)
@@ -169,7 +169,7 @@ def answers(
 
 
 def with_label_ids(
-    records: Iterable, labels: Sequence
+    records: Iterable, labels: Sequence | None
 ) -> Iterator[tuple[tuple, int]]:
     """Each record with the number of its label.
 
@@ -177,15 +177,21 @@ def with_label_ids(
 
     Args:
         records: Iterable of tuples that begin with a text and its label.
-        labels: The labels that a model knows, in the order of its outputs.
+        labels: The labels that a model knows, in the order of its outputs;
+            `None` where it has none.
 
     Yields:
         Pairs of a record and an integer.
 
     Raises:
-        ValueError: if a label is none of the model's, or a record no such
-            tuple, or if `records` is one string.
+        ValueError: if the model has no labels, if a label is none of them,
+            or a record no such tuple, or if `records` is one string.
     """
+    if labels is None:
+        raise ValueError(
+            "The labels of texts are looked up among a model's `labels`. "
+            "Received: a model without"
+        )
     records = several(records)
     find = Finder(labels)
     for row, record in enumerate(records, start=1):

@@ -5,11 +5,21 @@ and served models know text alone, so labels differ as text too.
 """
 
 import numbers
+import re
 from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+from keras_selfattn.controls import one_line
+
+# Labels that are texts would otherwise be repeated whole, and all of them.
+_MOST_LISTED = 20
+_LONGEST_LISTED = 40
+
+_BOOLEANS = {str(value): str(value).lower() for value in (False, True)}
+_WHOLE_DECIMAL = re.compile(r"(-?\d+)\.0+", re.ASCII)
 
 
 def plain(labels: Iterable) -> list:
@@ -30,14 +40,18 @@ def plain(labels: Iterable) -> list:
     """
     if isinstance(labels, (str, bytes)):
         raise ValueError(
-            f"Expected a list of labels. Received: one string: {labels!r}"
+            f"Expected a list of labels. Received: one string: {labels!r:.200}"
         )
     found = [plain_label(label) for label in labels]
-    for kind in (found, list(map(str, found))):
-        if len(set(kind)) < len(kind):
-            raise ValueError(
-                f"Expected labels that differ, as text too. Received: {found!r}"
-            )
+    places: dict = {}
+    for place, label in enumerate(found):
+        for name in (label, str(label)):
+            first = places.setdefault(name, place)
+            if first != place:
+                raise ValueError(
+                    "Expected labels that differ, as text too. Received: "
+                    f"{found[first]!r:.200} and {label!r:.200}"
+                )
     return found
 
 
@@ -48,7 +62,7 @@ def plain_label(label: Any) -> Any:
     if not is_label:
         raise ValueError(
             "Expected a label that is a string, a number or a boolean. "
-            f"Received: {label!r}"
+            f"Received: {label!r:.200}"
         )
     return value
 
@@ -64,31 +78,48 @@ class Finder:
 
     Returns:
         An integer, or `None` where it is none of the labels. Two are the same
-        of equal values or of equal text; a whole float is the same as the
-        integer.
+        of equal values or of equal text. Where none of the labels is, those
+        that files write in several ways are the same too: a whole number,
+        `5`, `5.0`, `"5"` or `"5.0"`, and a boolean, `True`, `"True"` or
+        `"true"`.
 
     Example:
 
     >>> find = Finder([1, 2, 3])
-    >>> find(2), find("2"), find(2.0), find("two")
-    (1, 1, 1, None)
+    >>> find(2), find("2"), find(2.0), find("2.0"), find("two")
+    (1, 1, 1, 1, None)
+    >>> Finder([False, True])("true")
+    1
     """
 
     def __init__(self, labels: Sequence) -> None:
         numbered = list(enumerate(labels))
         self._places = {str(label): place for place, label in numbered}
         self._places.update((label, place) for place, label in numbered)
+        for place, label in numbered:
+            self._places.setdefault(_canonical(label), place)
 
     def __call__(self, label: Any) -> int | None:
         try:
             label = plain_label(label)
         except ValueError:
             return None
-        place = self._places.get(label, self._places.get(str(label)))
-        # Pandas makes floats of integers beside which one is missing.
-        if place is None and isinstance(label, float) and label.is_integer():
-            place = self._places.get(str(int(label)))
+        place = self._places.get(label)
+        if place is None:
+            place = self._places.get(str(label))
+        if place is None:
+            place = self._places.get(_canonical(label))
         return place
+
+
+def _canonical(label):
+    """The one text of a label that files write in several ways."""
+    # Pandas makes floats of integers beside which one is missing.
+    if isinstance(label, float) and label.is_integer():
+        return str(int(label))
+    text = str(label)
+    whole = _WHOLE_DECIMAL.fullmatch(text)
+    return whole[1] if whole else _BOOLEANS.get(text, text)
 
 
 def of_classes(labels: Iterable, num_classes: int) -> list:
@@ -116,7 +147,7 @@ def of_classes(labels: Iterable, num_classes: int) -> list:
     if len(found) != num_classes:
         raise ValueError(
             f"The model has {num_classes} classes. Received: texts of "
-            f"{len(found)}: {', '.join(map(str, found))}"
+            f"{len(found):,}: {listed(found)}"
         )
     return found
 
@@ -179,9 +210,33 @@ def unknown(label: Any, known: Sequence, of: str) -> ValueError:
         of: String, what has the label.
     """
     return ValueError(
-        f"Unknown label of {of}: the model knows "
-        f"{', '.join(map(str, known))}. Received: {label!r}"
+        f"Unknown label of {of}: the model knows {listed(known)}. "
+        f"Received: {label!r:.200}"
     )
+
+
+def listed(labels: Sequence) -> str:
+    """Labels as messages name them: the first of many, long ones shortened.
+
+    Args:
+        labels: List of labels.
+
+    Example:
+
+    >>> listed(["no", "yes"])
+    'no, yes'
+    """
+    shown = ", ".join(map(_shortened, labels[:_MOST_LISTED]))
+    if len(labels) > _MOST_LISTED:
+        shown += f" and so on, {len(labels):,} in all"
+    return shown
+
+
+def _shortened(label):
+    label = one_line(label)
+    if len(label) > _LONGEST_LISTED:
+        return f"{label[:_LONGEST_LISTED]}..."
+    return label
 
 
 def _is_number_of_class(label, num_classes):

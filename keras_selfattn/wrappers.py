@@ -4,14 +4,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.base import ClassifierMixin
-from sklearn.utils import column_or_1d
-from sklearn.utils.validation import check_is_fitted
+from keras import ops
 
 from keras_selfattn.backends.compiled import as_probabilities
+from keras_selfattn.first_use import import_extra
 from keras_selfattn.labels import plain
 from keras_selfattn.text import TextPreprocessor
+
+import_extra("sklearn.base", "SKLearnTextClassifier", "scikit-learn", "vectors")
+
+from sklearn.base import BaseEstimator  # noqa: E402
+from sklearn.base import ClassifierMixin  # noqa: E402
+from sklearn.utils import column_or_1d  # noqa: E402
+from sklearn.utils.validation import check_is_fitted  # noqa: E402
 
 
 class SKLearnTextClassifier(ClassifierMixin, BaseEstimator):
@@ -101,7 +106,7 @@ class SKLearnTextClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         verbose = (self.fit_kwargs or {}).get("verbose", "auto")
         outputs = self.model_.predict(X, verbose=verbose)
-        return np.asarray(as_probabilities(self.model_, outputs))
+        return ops.convert_to_numpy(as_probabilities(self.model_, outputs))
 
     def predict(self, X: Any) -> np.ndarray:
         """The label of the largest probability.

@@ -5,6 +5,7 @@ import tensorflow as tf
 from keras import ops
 
 from keras_selfattn.evaluation import Evaluation
+from keras_selfattn.evaluation import answers
 from keras_selfattn.evaluation import evaluate
 from keras_selfattn.evaluation import predict
 from keras_selfattn.text import count_words
@@ -33,8 +34,8 @@ def test_figures_of_a_confusion_matrix():
 def test_counts_each_text_under_its_label():
     model = tiny_classifier()
     texts = ["good food", "", "bad", "the food was good ! " * 9, "x"]
-    answers = ops.convert_to_numpy(model(model.preprocess(texts)))
-    answers = answers.argmax(axis=-1)
+    found = ops.convert_to_numpy(model(model.preprocess(texts)))
+    found = found.argmax(axis=-1)
     gold = [0, 1, 1, 0, 0]
     result = evaluate(
         model,
@@ -42,7 +43,7 @@ def test_counts_each_text_under_its_label():
         batch_size=2,
     )
     expected = np.zeros_like(result.confusion)
-    for true, answer in zip(gold, answers, strict=True):
+    for true, answer in zip(gold, found, strict=True):
         expected[true, answer] += 1
     np.testing.assert_array_equal(result.confusion, expected)
     # Counts are shown as they are.
@@ -125,3 +126,5 @@ def test_a_model_without_labels_is_not_evaluated():
     model.labels = None
     with pytest.raises(ValueError, match="evaluated with `labels`"):
         evaluate(model, [("good", "1")])
+    with pytest.raises(ValueError, match="model's `labels`.*without"):
+        next(answers([("good", "1")], model))

@@ -61,15 +61,62 @@ def test_what_no_labels_can_be(given, message):
     [
         ([0, 1, 2], [1, "1", 1.0, np.int64(1), np.float32(1), True]),
         (["0", "1", "2"], [1, "1", 1.0, np.int64(1), np.str_("1")]),
-        ([False, True], [True, "True", np.bool_(True), 1]),
+        ([False, True], [True, "True", "true", np.bool_(True), 1]),
+        (["false", "true"], [True, "True", "true", np.bool_(True)]),
+        (["False", "True"], [True, "true", np.bool_(True)]),
+        ([4, 5], ["5", "5.0", 5.0, np.float32(5)]),
+        ([4.0, 5.0], ["5", "5.0", 5, np.int64(5)]),
+        (["4", "5"], [5, "5.0", 5.0, np.float32(5)]),
+        (["4.0", "5.0"], [5, "5", "5.00", 5.0, np.int64(5)]),
+        ([0.0, 1e22], [10**22, "1e+22", str(10**22)]),
         (["a", "b"], ["b", np.str_("b")]),
     ],
 )
 def test_labels_are_known_by_value_or_by_text(known, same):
     find = labels.Finder(known)
     assert [find(label) for label in same] == [1] * len(same)
-    for other in ("x", None, 7, [1], b"1", float("nan")):
+    for other in ("x", None, 7, "7.0", [1], b"1", float("nan")):
         assert find(other) is None
+
+
+def test_labels_that_differ_as_text_alone_are_told_apart():
+    known = ["1", "1.0", "True", "true", "01.0"]
+    find = labels.Finder(known)
+    assert list(map(find, known)) == [0, 1, 2, 3, 4]
+    assert [find(label) for label in (1, 1.0, "1.00", True)] == [0, 1, 0, 2]
+
+
+def test_a_number_of_any_length_is_a_label():
+    # Python makes no integers of so many digits.
+    long = "1" * 5000
+    assert labels.Finder([1, 2])(f"{long}.0") is None
+    assert labels.Finder([1, long])(f"{long}.0") == 1
+
+
+def test_messages_name_some_labels_and_their_beginnings():
+    many = [f"{number:04}\n{'long ' * 50}" for number in range(3000)]
+    unknown = labels.unknown("none " * 1000, many, "text 3")
+    with pytest.raises(ValueError, match="3 classes.*of 3,000: ") as other:
+        labels.of_classes(many, 3)
+    for message in (str(unknown), str(other.value)):
+        assert " 0000 long" in message and "..., 0019 long" in message
+        assert "... and so on, 3,000 in all" in message
+        assert "0020 long" not in message
+        assert "\n" not in message and len(message) < 1500
+
+
+@pytest.mark.parametrize(
+    "given", ["long " * 1000, [["long "] * 1000], ["long " * 1000] * 2]
+)
+def test_messages_name_the_beginning_of_what_came(given):
+    with pytest.raises(ValueError, match="Received: .*long") as error:
+        labels.plain(given)
+    assert len(str(error.value)) < 500
+
+
+def test_of_many_labels_the_same_ones_are_named():
+    with pytest.raises(ValueError, match="Received: 77 and '77'$"):
+        labels.plain([*range(1000), "77"])
 
 
 @pytest.fixture(

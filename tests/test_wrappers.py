@@ -1,5 +1,8 @@
 """Classifiers in scikit-learn's tools, on raw texts."""
 
+import importlib
+import sys
+
 import keras
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from sklearn.model_selection import GridSearchCV  # noqa: E402
 from sklearn.model_selection import cross_val_score  # noqa: E402
 
 from keras_selfattn import models  # noqa: E402
+from keras_selfattn import wrappers  # noqa: E402
 from keras_selfattn.wrappers import SKLearnTextClassifier  # noqa: E402
 
 TEXTS = ["good food", "bad food", "good", "bad"] * 6
@@ -70,6 +74,31 @@ def test_logits_become_probabilities():
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, rtol=1e-5)
 
 
+class OnDevice:
+    """What torch has on a GPU: NumPy can't read it, and Keras copies it."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __array__(self, *args, **kwargs):
+        raise TypeError("can't convert cuda:0 device type tensor to numpy")
+
+
+def test_probabilities_come_from_any_device(monkeypatch):
+    fitted = classifier().fit(TEXTS, LABELS)
+    expected = fitted.predict_proba(TEXTS[:2])
+    copy = wrappers.ops.convert_to_numpy
+    monkeypatch.setattr(
+        wrappers.ops,
+        "convert_to_numpy",
+        lambda x: copy(x.values if isinstance(x, OnDevice) else x),
+    )
+    monkeypatch.setattr(
+        wrappers, "as_probabilities", lambda model, outputs: OnDevice(outputs)
+    )
+    np.testing.assert_array_equal(fitted.predict_proba(TEXTS[:2]), expected)
+
+
 def test_the_vocabulary_is_that_of_the_training_texts():
     fitted = classifier(preprocessor_kwargs={"lowercase": True})
     fitted.fit(["GOOD", "bad"] * 3, ["yes", "no"] * 3)
@@ -99,3 +128,11 @@ def test_scores_know_the_order_of_the_classes(scoring):
 def test_labels_may_be_a_column():
     fitted = classifier().fit(TEXTS, np.array(LABELS)[:, None])
     assert fitted.predict(["good", "bad"]).tolist() == ["yes", "no"]
+
+
+def test_without_scikit_learn(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.base", None)
+    monkeypatch.delitem(sys.modules, wrappers.__name__)
+    expected = r'needs scikit-learn: pip install "keras_selfattn\[vectors\]"'
+    with pytest.raises(ImportError, match=expected):
+        importlib.import_module(wrappers.__name__)

@@ -34,8 +34,8 @@ class FaithfulnessCurves(Probe):
 
     Raises:
         ValueError: if there are no records, or, when the training starts, if
-            the model is no classifier with its `preprocessor`, takes other
-            texts, or does not know a label.
+            the model is no classifier with its `preprocessor` and `labels`,
+            takes other texts, or does not know a label.
 
     Example:
 

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from keras_selfattn.data import values
 from keras_selfattn.data.checked_texts import MAX_BAD_RATE
 from keras_selfattn.data.checked_texts import CheckedTexts
 from keras_selfattn.data.checked_texts import Row
+from keras_selfattn.data.checked_texts import check_differ
 from keras_selfattn.data.lines import line_error
 
 
@@ -24,14 +26,15 @@ class DatasetTexts(CheckedTexts):
             `as_supervised=True`, of pairs `(text, label)`; or a re-iterable
             of dictionaries, such as a split of a Hugging Face dataset.
         text: The name of the text.
-        text_pair: The name of the second text of a pair, or `None` for
-            single texts.
-        label: The name of the label. Numbers below 0 and `None` stand for no
-            gold label; with `label=None`, each label is `None` and no row is
-            left out.
+        text_pair: The name of the second text of a pair, another than that of
+            the first, or `None` for single texts.
+        label: The name of the label, another than those of the texts. Numbers
+            below 0, NaN and `None` stand for no gold label; with
+            `label=None`, each label is `None` and no row is left out.
         label_names: Sequence of the names of the labels 0, 1, ...; `None` for
             those of the dataset's `features`, as Hugging Face's have them,
-            or else the numbers themselves. TensorFlow Datasets has them in
+            or else the labels as they would stand in a file: 5.0 is `"5"`,
+            and `True` is `"true"`. TensorFlow Datasets has them in
             `builder.info.features["label"].names`.
         max_bad_rate: Number from 0 to 1, the largest share of bad rows; see
             `keras_selfattn.data.checked_texts.CheckedTexts`.
@@ -41,7 +44,8 @@ class DatasetTexts(CheckedTexts):
 
     Raises:
         ValueError: if `dataset` can be read only once or holds several
-            splits, and while reading as `CheckedTexts` does.
+            splits, or one name is to be two things, and while reading as
+            `CheckedTexts` does.
 
     Example:
 
@@ -73,6 +77,9 @@ class DatasetTexts(CheckedTexts):
             features = getattr(dataset, "features", None) or {}
             label_names = getattr(features.get(label), "names", None)
         super().__init__(label is not None, label_names, max_bad_rate)
+        check_differ(text=text, text_pair=text_pair, label=label)
+        # Labels that are told later name no numbers.
+        self.label_names = self.labels
         self.dataset = dataset
         self.text = text
         self.label = label
@@ -99,21 +106,22 @@ class DatasetTexts(CheckedTexts):
         text = _string(number, self.text, row[self.text])
         if self.text_pair is not None:
             text = text, _string(number, self.text_pair, row[self.text_pair])
-        label = self._label(row[self.label]) if self.labelled else None
+        label = None
+        if self.labelled:
+            label = self._label(number, row[self.label])
         return Row("dataset", number, text, label)
 
-    def _label(self, value):
-        if isinstance(value, bytes):
-            return value.decode(errors="replace")
-        if value is None or isinstance(value, str):
-            return value
-        if not isinstance(value, (int, np.integer)):
-            return str(value)
-        if value < 0:
+    def _label(self, number, found):
+        if isinstance(found, bytes):
+            found = found.decode(errors="replace")
+        elif isinstance(found, (np.generic, np.ndarray)):
+            found = found.tolist()
+        if isinstance(found, (int, float)) and found < 0:
             return None
-        if self.labels is None or value >= len(self.labels):
-            return str(value)
-        return self.labels[value]
+        names = self.label_names or ()
+        if isinstance(found, int) and found < len(names):
+            return names[found]
+        return values.value("dataset", number, self.label, found, may_miss=True)
 
 
 def _string(number, name, value):

@@ -1,14 +1,15 @@
 """Labeled texts whose bad rows are counted, reported, and never trained on."""
 
 import collections
+import itertools
 import numbers
 from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import Any
 
-from keras_selfattn.controls import one_line
 from keras_selfattn.data.lines import line_error
 from keras_selfattn.labels import Finder
+from keras_selfattn.labels import listed
 from keras_selfattn.labels import plain
 from keras_selfattn.sides import sentences
 
@@ -22,10 +23,6 @@ DUPLICATED_ID = "duplicated id"
 
 # After so many bad rows, where most rows are bad, reading stops early.
 _STOP_AFTER_BAD = 1000
-
-# Labels that are texts would otherwise be repeated whole, and all of them.
-_MOST_LABELS = 20
-_LONGEST_LABEL = 40
 
 Row = collections.namedtuple(
     "Row",
@@ -175,7 +172,8 @@ class CheckedTexts:
             A `Row`.
 
         Raises:
-            ValueError: if too many rows are bad, or none is left.
+            ValueError: if there are no rows, too many are bad, or none is
+                left.
         """
         report = self.report = Report()
         identifiers = set()
@@ -194,6 +192,8 @@ class CheckedTexts:
                 mostly_bad and report.bad >= _STOP_AFTER_BAD
             ):
                 report.check(self.max_bad_rate)
+        if not report.rows:
+            raise ValueError("Expected at least one row. Received: none")
         report.check(self.max_bad_rate)
         if report.counts.total() == report.rows:
             message, *_ = report.first.values()
@@ -246,20 +246,23 @@ def empty_text(row):
     return _error(row, "text", "an empty one")
 
 
+def check_differ(**columns):
+    """`ValueError` where one column is to be two things."""
+    given = {name: c for name, c in columns.items() if c is not None}
+    for (name, column), (other, same) in itertools.combinations(
+        given.items(), 2
+    ):
+        if column == same:
+            raise ValueError(
+                f"`{name}` and `{other}` must be different columns. "
+                f"Received: {column!r} for both"
+            )
+
+
 def _one_of(labels):
     if labels is None:
         return "a known label"
-    shown = ", ".join(map(_shortened, labels[:_MOST_LABELS]))
-    if len(labels) > _MOST_LABELS:
-        shown += f" and so on, {len(labels):,} in all"
-    return f"one of the labels {shown}"
-
-
-def _shortened(label):
-    label = one_line(label)
-    if len(label) > _LONGEST_LABEL:
-        return f"{label[:_LONGEST_LABEL]}..."
-    return label
+    return f"one of the labels {listed(labels)}"
 
 
 def _error(row, expected, received):

@@ -1,6 +1,5 @@
 """A file of labeled texts, or pairs, that can be read again and again."""
 
-import itertools
 import os
 import pathlib
 from collections.abc import Iterable
@@ -9,6 +8,7 @@ from collections.abc import Iterator
 from keras_selfattn.data.checked_texts import MAX_BAD_RATE
 from keras_selfattn.data.checked_texts import CheckedTexts
 from keras_selfattn.data.checked_texts import Row
+from keras_selfattn.data.checked_texts import check_differ
 from keras_selfattn.data.lines import place
 from keras_selfattn.data.readers import read_table
 
@@ -47,7 +47,7 @@ class Corpus(CheckedTexts):
         delimiter: str | None = None,
     ) -> None:
         super().__init__(label is not None, labels, max_bad_rate)
-        _check_differ(text=text, text_pair=text_pair, label=label)
+        check_differ(text=text, text_pair=text_pair, label=label)
         self.path = pathlib.Path(path)
         self.text = text
         self.label = label
@@ -74,16 +74,3 @@ class Corpus(CheckedTexts):
 
     def read(self) -> Iterator[Row | ValueError]:
         return (row for _, row in self.table())
-
-
-def _check_differ(**columns):
-    """`ValueError` where one column is to be two things."""
-    given = {name: c for name, c in columns.items() if c is not None}
-    for (name, column), (other, same) in itertools.combinations(
-        given.items(), 2
-    ):
-        if column == same:
-            raise ValueError(
-                f"`{name}` and `{other}` must be different columns. "
-                f"Received: {column!r} for both"
-            )

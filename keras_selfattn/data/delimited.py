@@ -1,7 +1,7 @@
 """Cells between delimiters, below a row of column names."""
 
-import collections
 import csv
+import itertools
 
 from keras_selfattn.data.lines import line_error
 from keras_selfattn.data.lines import place
@@ -139,12 +139,17 @@ def _check_header(path, number, fields, header, delimiter):
 
 
 def _distinct(header):
-    """The names of the columns; a repeated one gets its number behind."""
-    seen = collections.Counter()
+    """The names of the columns; a repeated one gets a number behind."""
+    taken = set(header)
+    numbers = {}
     names = []
     for name in header:
-        seen[name] += 1
-        names.append(name if seen[name] == 1 else f"{name}_{seen[name]}")
+        if name not in numbers:
+            numbers[name] = itertools.count(2)
+            names.append(name)
+            continue
+        numbered = (f"{name}_{number}" for number in numbers[name])
+        names.append(next(new for new in numbered if new not in taken))
     return names
 
 

@@ -138,9 +138,10 @@ def measure(
         A `Faithfulness`.
 
     Raises:
-        ValueError: if the model is no classifier or has no preprocessor, if
-            a share is out of range or a method not known, if there are no
-            records, or one has a label that the model does not know.
+        ValueError: if the model is no classifier, or has no preprocessor or
+            no labels, if a share is out of range or a method not known, if
+            there are no records, or one has a label that the model does not
+            know.
 
     References:
         - [DeYoung et al., 2020](https://arxiv.org/abs/1911.03429),
@@ -160,7 +161,7 @@ def measure(
                 f"`{name}` must be several. Received: {name}={given!r}"
             )
     validation.integer(batch_size, "batch_size")
-    shares = tuple(shares)
+    shares, methods = tuple(shares), tuple(methods)
     if not shares or not all(0 < share <= 1 for share in shares):
         raise ValueError(
             "`shares` must be numbers above 0, at most 1. "
@@ -168,7 +169,7 @@ def measure(
         )
     for method in methods:
         validation.one_of(method, (*METHODS, _LEAVE_ONE_OUT), "methods")
-    measurement = Measurement(Reader(model), shares, seed, tuple(methods))
+    measurement = Measurement(Reader(model), shares, seed, methods)
     for batch in chunks(with_label_ids(records, model.labels), batch_size):
         measurement.add(batch)
     if not measurement.counts:

@@ -25,6 +25,7 @@ from keras_selfattn.text.tokenizer import string_tensor
 from keras_selfattn.text.vocabulary import build_vocabulary
 from keras_selfattn.text.vocabulary import check_words
 from keras_selfattn.text.vocabulary import read_lines
+from keras_selfattn.text.vocabulary import read_words
 from keras_selfattn.text.vocabulary import write_lines
 
 PADDING = ""
@@ -335,7 +336,7 @@ class TextPreprocessor(keras.layers.Layer):
             return
         path = pathlib.Path(dir_path) / _VOCABULARY_FILE
         if path.exists():
-            self._set_vocabulary(path)
+            self._set_vocabulary(path, read_lines)
 
     def save(self, folder: str | os.PathLike) -> None:
         """Writes the vocabulary, characters and config as readable files.
@@ -390,7 +391,10 @@ class TextPreprocessor(keras.layers.Layer):
         if characters.exists():
             config["characters"] = read_lines(characters)
         try:
-            return cls(vocabulary=folder / _VOCABULARY_FILE, **config)
+            preprocessor = cls(vocabulary=None, **config)
+            # What was written is read as it was, whatever it begins with.
+            preprocessor._set_vocabulary(folder / _VOCABULARY_FILE, read_lines)
+            return preprocessor
         # What Keras makes of a changed configuration may be any error.
         except Exception as error:
             raise ValueError(f"{path}: {error}") from error
@@ -402,11 +406,11 @@ class TextPreprocessor(keras.layers.Layer):
                 "call `adapt` with the training texts"
             )
 
-    def _set_vocabulary(self, vocabulary):
+    def _set_vocabulary(self, vocabulary, read=read_words):
         source = "`vocabulary`"
         if isinstance(vocabulary, (str, os.PathLike)):
             source = os.fspath(vocabulary)
-            vocabulary = read_lines(vocabulary)
+            vocabulary = read(vocabulary)
         vocabulary = list(vocabulary)
         reserved = {UNKNOWN, NULL} if self.prepend_null else {UNKNOWN}
         check_words(vocabulary, source, reserved)

@@ -18,6 +18,7 @@ from keras_selfattn.text.tokenizer import UNKNOWN
 from keras_selfattn.text.tokenizer import PennTreebankTokenizer
 
 _PIECES_AT_ONCE = 8192
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 def build_vocabulary(
@@ -160,6 +161,16 @@ def check_words(words, source, reserved):
             lines[word] = line
             continue
         raise ValueError(f"{source}: token {line} {problem}: {word!r}")
+
+
+def read_words(path):
+    """The words of a file that a user gives."""
+    words = read_lines(path)
+    # Windows begins files with a byte order mark; alone on its line it is a
+    # word.
+    if words and words[0] != _BYTE_ORDER_MARK:
+        words[0] = words[0].removeprefix(_BYTE_ORDER_MARK)
+    return words
 
 
 def read_lines(path):

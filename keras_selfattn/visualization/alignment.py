@@ -4,6 +4,8 @@ from keras_selfattn.controls import clean
 
 NULL = "[NULL]"
 QUOTES = ('"', "“", "”", "``", "''")
+# As the tokenizer reads them; each is one character too, so spans fit both.
+_APOSTROPHES = str.maketrans("‘’", "''")
 
 
 def align(text, tokens):
@@ -28,14 +30,16 @@ def align(text, tokens):
     # It is no word of the text, but has weight, so it must be seen.
     if tokens[:1] == [NULL] and not shown.startswith(NULL):
         shown = f"{NULL} {shown}"
+    read = shown.translate(_APOSTROPHES)
     spans = []
     position = 0
     for token in tokens:
+        token = token.translate(_APOSTROPHES)
         while shown[position : position + 1].isspace():
             position += 1
         for form in QUOTES if token in QUOTES else (token,):
             end = position + len(form)
-            if form and shown[position:end].lower() == form.lower():
+            if form and read[position:end].lower() == form.lower():
                 break
         else:
             return _join(tokens)

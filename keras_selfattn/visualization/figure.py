@@ -5,17 +5,21 @@ import textwrap
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import matplotlib
 import numpy as np
-from matplotlib import font_manager
-from matplotlib.colors import BoundaryNorm
-from matplotlib.colors import ListedColormap
-from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from keras_selfattn.controls import clean
+from keras_selfattn.first_use import import_extra
 from keras_selfattn.visualization import deciding
 from keras_selfattn.visualization import shading
+
+import_extra("matplotlib.figure", "A figure", "matplotlib", "viz")
+
+import matplotlib  # noqa: E402
+from matplotlib import font_manager  # noqa: E402
+from matplotlib.colors import BoundaryNorm  # noqa: E402
+from matplotlib.colors import ListedColormap  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
+from matplotlib.patches import Rectangle  # noqa: E402
 
 WORDS_A_PANEL = 40
 FEATURES_HEIGHT = 2.0

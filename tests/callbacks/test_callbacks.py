@@ -263,6 +263,9 @@ def test_faithfulness_is_that_of_the_epoch(tmp_path):
     unknown.set_model(model)
     with pytest.raises(ValueError, match="'three'"):
         unknown.on_train_begin()
+    model.labels = None
+    with pytest.raises(ValueError, match="model's `labels`.*without"):
+        unknown.on_train_begin()
 
 
 def pair_model():

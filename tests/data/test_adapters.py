@@ -1,10 +1,12 @@
 import collections
+import json
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from keras_selfattn.data.adapters import DatasetTexts
+from keras_selfattn.data.corpus import Corpus
 
 NAMES = ["entailment", "neutral", "contradiction"]
 COLUMNS = {
@@ -78,6 +80,38 @@ def test_labels_that_are_strings():
     assert corpus.report.counts == {"without gold label": 1}
 
 
+def test_labels_are_those_of_a_file(tmp_path):
+    labels = [True, False, 5.0, 4.5, 3, "x", "5.0", None, float("nan")]
+    rows = [{"text": "a", "label": label} for label in labels]
+    path = tmp_path / "texts.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = [label for _, label in DatasetTexts(rows, max_bad_rate=0)]
+    assert found == [label for _, label in Corpus(path, max_bad_rate=0)]
+    assert found == ["true", "false", "5", "4.5", "3", "x", "5.0"]
+
+
+@pytest.mark.parametrize(
+    "labels, expected",
+    [
+        (np.array([True, False]), ["true", "false"]),
+        (np.array([5, 4.5, -1, np.nan], "float32"), ["5", "4.5"]),
+        (np.array([2, -1], "int8"), ["2"]),
+    ],
+)
+def test_labels_of_numpy(labels, expected):
+    dataset = tf.data.Dataset.from_tensor_slices(
+        {"text": ["a"] * len(labels), "label": labels}
+    )
+    corpus = DatasetTexts(dataset, max_bad_rate=0)
+    assert [label for _, label in corpus] == expected
+
+
+def test_labels_that_are_told_later_name_no_numbers():
+    corpus = DatasetTexts([{"text": "a", "label": 1}])
+    corpus.expect(["1", "2"])
+    assert list(corpus) == [("a", "1")]
+
+
 def test_names_that_are_given_come_first():
     features = {"label": ClassLabel(NAMES)}
     corpus = of_pairs(
@@ -99,6 +133,11 @@ def test_unlabelled():
         ({"text": 3, "label": 1}, "malformed", "string as 'text', received 3"),
         ({"text": b"\xff", "label": 1}, "malformed", "expected UTF-8"),
         ({"text": "\ud800", "label": 1}, "malformed", "expected UTF-8"),
+        (
+            {"text": "a", "label": np.array([0, 1])},
+            "malformed",
+            r"boolean as 'label', received \[0, 1\]",
+        ),
         ({"txt": "a"}, "malformed", "fields text, label, received .* txt"),
         ("a", "malformed", "fields text, label, received 'a'"),
     ],

@@ -2,6 +2,7 @@ import itertools
 
 import pytest
 
+from keras_selfattn.data.adapters import DatasetTexts
 from keras_selfattn.data.checked_texts import CheckedTexts
 from keras_selfattn.data.checked_texts import Row
 from keras_selfattn.data.corpus import Corpus
@@ -98,6 +99,12 @@ def test_the_first_bad_row_is_named_though_others_came_before():
 def test_nothing_left():
     with pytest.raises(ValueError, match="No row is left .* 1 without gold"):
         list(Rows([good(1, label=None)]))
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_no_rows(labelled):
+    with pytest.raises(ValueError, match="at least one row. Received: none"):
+        list(Rows([], labelled=labelled))
 
 
 @pytest.mark.parametrize("text", [("a", ""), (" ", "b"), ("", "")])
@@ -211,6 +218,8 @@ def test_a_column_is_one_thing_alone(names, first, second):
     expected = f"`{first}` and `{second}` must be different .*{column!r} for"
     with pytest.raises(ValueError, match=expected):
         Corpus("texts.csv", **names)
+    with pytest.raises(ValueError, match=expected):
+        DatasetTexts([], **names)
 
 
 def test_labels_of_a_file(tmp_path):

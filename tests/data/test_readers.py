@@ -233,6 +233,22 @@ def test_all_columns_beside_the_record(write):
     assert isinstance(second[2], ValueError)
 
 
+@pytest.mark.parametrize(
+    "header, names",
+    [
+        ("a,a,a", ["a", "a_2", "a_3"]),
+        ("a,a,a_2", ["a", "a_3", "a_2"]),
+        ("a_2,a,a,a", ["a_2", "a", "a_3", "a_4"]),
+        ("a,a_2,a_2,a", ["a", "a_2", "a_2_2", "a_3"]),
+    ],
+)
+def test_no_column_takes_the_name_of_another(write, header, names):
+    cells = list("pqrs"[: len(names)])
+    path = write("cells.csv", f"text,{header}\nx,{','.join(cells)}\n")
+    ((_, columns, _),) = read_table(path, ["text"])
+    assert columns == {"text": "x", **dict(zip(names, cells, strict=True))}
+
+
 def test_parquet(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     from pyarrow import Table

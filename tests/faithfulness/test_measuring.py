@@ -395,6 +395,14 @@ def test_logits_lose_probability():
         )
 
 
+def test_shares_and_methods_may_be_read_once():
+    model = tiny_classifier()
+    found = faithfulness.measure(
+        model, records(model), iter([0.5]), methods=iter(["random"])
+    )
+    assert list(found.losses) == [("random", 0.5)]
+
+
 def test_bad_input_is_named():
     model = tiny_classifier()
     with pytest.raises(ValueError, match="text 2.*'unheard'"):
@@ -410,6 +418,9 @@ def test_bad_input_is_named():
         faithfulness.measure(model, [("a", "1")], batch_size=0)
     with pytest.raises(ValueError, match="shares=.0.1, 1.5"):
         faithfulness.measure(model, [("a", "1")], shares=(0.1, 1.5))
+    model.labels = None
+    with pytest.raises(ValueError, match="model's `labels`.*without"):
+        faithfulness.measure(model, [("a", "1")])
     model.preprocessor = None
     with pytest.raises(ValueError, match="`preprocessor`"):
         faithfulness.measure(model, [("a", "1")])

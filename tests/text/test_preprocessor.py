@@ -127,6 +127,26 @@ def test_words_are_exact(tmp_path, as_path):
     assert ids.numpy().tolist() == [list(range(2, 2 + len(ODD_WORDS)))]
 
 
+def test_a_byte_order_mark_is_no_part_of_a_word(tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_text("the\ndog\n", encoding="utf-8-sig")
+    preprocessor = TextPreprocessor(path)
+    assert preprocessor.get_vocabulary()[2:] == ["the", "dog"]
+    ids = preprocessor(["the dog"])["token_ids"]
+    assert ids.numpy().tolist() == [[2, 3]]
+
+
+def test_a_word_that_begins_with_such_a_mark_stays_as_it_is(tmp_path):
+    words = ["\ufeffthe", "dog"]
+    preprocessor = TextPreprocessor(words)
+    preprocessor.save(tmp_path)
+    copy = TextPreprocessor()
+    copy.load_assets(tmp_path)
+    for loaded in (TextPreprocessor.load(tmp_path), copy):
+        assert loaded.get_vocabulary()[2:] == words
+        assert loaded(["\ufeffthe"])["token_ids"].numpy().tolist() == [[2]]
+
+
 @pytest.mark.parametrize(
     "vocabulary, message",
     [

@@ -16,6 +16,13 @@ from keras_selfattn.visualization.alignment import align
             ["[NULL]", "is", "it", "?"],
             ["[NULL]", "Is", "It", "?"],
         ),
+        (
+            "I don’t ‘know’.",
+            ["i", "do", "n't", "'", "know", "'", "."],
+            ["I", "do", "n’t", "‘", "know", "’", "."],
+        ),
+        ("It’s", ["it", "’s"], ["It", "’s"]),
+        ("‘‘a’’", ["''", "a", "''"], ["‘‘", "a", "’’"]),
         ("a (b)", ["a", "-LRB-", "b"], ["a", "-LRB-", "b"]),
         ("a\x00b", ["a\x00b"], ["a\ufffdb"]),
     ],
@@ -29,6 +36,8 @@ def test_spans_hold_the_words(text, tokens, words):
 
 def test_text_stays_as_it_is_written():
     assert align("I don't.", ["i", "do", "n't", "."])[0] == "I don't."
+    shown, _ = align("I don’t.", ["i", "do", "n't", "."])
+    assert shown == "I don’t."
 
 
 def test_controls_and_surrogates_are_replaced():

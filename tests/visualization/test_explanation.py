@@ -18,6 +18,16 @@ def test_correct(label, correct):
 
 
 @pytest.mark.parametrize(
+    "labels, label",
+    [([False, True], "true"), ([1.0, 2.0], "2"), (["1", "2"], 2.0)],
+)
+def test_the_true_label_may_be_written_as_in_a_file(labels, label):
+    seen = explanation(labels=labels, label=label)
+    assert seen.label is labels[1]
+    assert seen.correct is True
+
+
+@pytest.mark.parametrize(
     "change, message",
     [
         ({"scores": np.ones((2, 3))}, r"\(heads, 4\).*of shape \(2, 3\)"),

@@ -1,8 +1,10 @@
 import io
+import sys
 
 import numpy as np
 import pytest
 
+from keras_selfattn import visualization
 from tests.visualization.examples import ALL
 from tests.visualization.examples import alignment
 from tests.visualization.examples import explanation
@@ -136,3 +138,15 @@ def test_features():
     assert (np.diff(shown.argmax(axis=1)) >= 0).all()
     with pytest.raises(ValueError, match="weighs each feature by itself"):
         pair().feature_figure()
+
+
+def test_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.delitem(
+        sys.modules, "keras_selfattn.visualization.figure", raising=False
+    )
+    # Where another test has drawn one, the package has the module too.
+    monkeypatch.delattr(visualization, "figure", raising=False)
+    expected = r'A figure needs matplotlib: pip install ".*\[viz\]"'
+    with pytest.raises(ImportError, match=expected):
+        explanation().figure()

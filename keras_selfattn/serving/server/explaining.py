@@ -1,10 +1,14 @@
 """Explanations from what the signatures of a served model answer."""
 
 from keras_selfattn import sides
+from keras_selfattn.text import PennTreebankTokenizer
+from keras_selfattn.visualization.alignment import NULL
 from keras_selfattn.visualization.explanation import AlignmentExplanation
 from keras_selfattn.visualization.explanation import Explanation
 from keras_selfattn.visualization.explanation import PairExplanation
 from keras_selfattn.visualization.sentence import Sentence
+
+_TOKENIZER = PennTreebankTokenizer(implementation="tensorflow")
 
 
 def scores_signature(servable):
@@ -29,10 +33,12 @@ def explanation(servable, texts, answer, scores):
         "labels": servable.labels,
     }
     if not servable.is_pair:
+        words = _words(scores["tokens"])
         return Explanation(
             texts[0],
-            _words(scores["tokens"]),
+            words,
             scores["scores"][0],
+            unread_words=_count_unread(texts[0], words),
             **prediction,
         )
     names = sides.NAMES
@@ -40,13 +46,15 @@ def explanation(servable, texts, answer, scores):
     givers = names[::-1] if servable.is_aligned else names
     found = []
     for name, giver, text in zip(names, givers, texts, strict=True):
+        words = _words(scores[f"{name}_tokens"])
         intra = scores.get(f"{name}_intra_scores")
         found.append(
             Sentence(
                 text,
-                _words(scores[f"{name}_tokens"]),
+                words,
                 scores[f"{giver}_scores"][0],
                 intra_scores=None if intra is None else intra[0],
+                unread_words=_count_unread(text, words),
             )
         )
     kind = AlignmentExplanation if servable.is_aligned else PairExplanation
@@ -55,3 +63,11 @@ def explanation(servable, texts, answer, scores):
 
 def _words(tokens):
     return [token.decode("utf-8", "replace") for token in tokens[0]]
+
+
+def _count_unread(text, words):
+    """How many words of a text lie behind those that the model has read."""
+    found = int(_TOKENIZER([text]).row_lengths()[0])
+    # No word of a text is NULL, as brackets stand apart.
+    read = len(words) - (words[:1] == [NULL])
+    return max(found - read, 0)
