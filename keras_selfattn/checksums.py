@@ -36,10 +36,17 @@ def write_checksums(
 
 
 def folder_checksum(folder: str | os.PathLike) -> str:
-    """One SHA-256 of the names and contents of all files in a folder."""
+    """One SHA-256 of the names and contents of a folder's files.
+
+    These are the files that the folder has checksums of, so that others, such
+    as a model's card, may come and change; or all, where it has none.
+    """
     folder = pathlib.Path(folder)
+    paths = folder.rglob("*")
+    if (folder / CHECKSUMS_FILE).exists():
+        paths = (folder / name for name in checked_names(folder))
     digest = hashlib.sha256()
-    for path in sorted(folder.rglob("*")):
+    for path in sorted(paths):
         if path.is_file():
             name = path.relative_to(folder).as_posix()
             digest.update(f"{name} {_checksum(path)}\n".encode())

@@ -4,6 +4,7 @@ import pytest
 
 from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.checksums import check_checksums
+from keras_selfattn.checksums import folder_checksum
 from keras_selfattn.checksums import write_checksums
 
 
@@ -47,3 +48,21 @@ def test_files_of_other_folders(folder, name):
     (folder / CHECKSUMS_FILE).write_text(json.dumps({"sha256": {name: ""}}))
     with pytest.raises(ValueError, match="is not in the folder"):
         check_checksums(folder)
+    with pytest.raises(ValueError, match="is not in the folder"):
+        folder_checksum(folder)
+
+
+def test_one_checksum_of_what_has_checksums(folder):
+    before = folder_checksum(folder)
+    for card in ("written", "changed"):
+        (folder / "README.md").write_text(card)
+        assert folder_checksum(folder) == before
+    (folder / "below" / "file").write_text("abd")
+    assert folder_checksum(folder) != before
+
+
+def test_one_checksum_of_all_where_there_are_none(folder):
+    (folder / CHECKSUMS_FILE).unlink()
+    before = folder_checksum(folder)
+    (folder / "README.md").write_text("written")
+    assert folder_checksum(folder) != before

@@ -26,7 +26,7 @@ class Answers:
 
         Returns:
             A dictionary of types by name. An added column that the input has
-            already gets `predicted_` in front.
+            already gets `predicted_` in front, as often as it takes.
         """
         added = {"label": str, "probability": float}
         self._as_columns = as_columns
@@ -36,10 +36,7 @@ class Answers:
             added["probabilities"] = None
         if with_errors:
             added["error"] = str
-        self._names = {
-            name: f"predicted_{name}" if name in given else name
-            for name in added
-        }
+        self._names = {name: _free(name, given) for name in added}
         return given | {self._names[name]: added[name] for name in added}
 
     def row(self, text, probabilities):
@@ -88,3 +85,10 @@ class Answers:
 
 def _of_label(label):
     return f"probability_{label}"
+
+
+def _free(name, taken):
+    """The name, with `predicted_` in front as long as it is taken."""
+    while name in taken:
+        name = f"predicted_{name}"
+    return name

@@ -49,11 +49,12 @@ def typed_texts(options):
         raise ValueError(_EXPECTED)
     if options.file:
         return None
+    # It tells why an option of files is refused.
+    for text in filter(os.path.isfile, options.texts):
+        note(f"{text!r} is taken for a text; --file reads the file")
     corpora.refuse_file_options(
         options, "is for a file of texts; these are typed"
     )
-    for text in filter(os.path.isfile, options.texts):
-        note(f"{text!r} is taken for a text; --file reads the file")
     return options.texts or [tuple(pair) for pair in options.pair]
 
 

@@ -9,6 +9,7 @@ from keras_selfattn.data.checked_texts import MAX_BAD_RATE
 from keras_selfattn.data.checked_texts import NO_GOLD_LABEL
 from keras_selfattn.data.lines import place
 from keras_selfattn.data.splitting import check_fraction
+from keras_selfattn.training.settings import is_prepared
 
 # What says how a file of texts is read.
 _OF_FILES = (
@@ -58,8 +59,9 @@ def add_text_columns(parser, format_option="--format"):
         "--max-bad-rate",
         metavar="SHARE",
         type=float,
-        help="fail if more of the labeled rows are malformed, empty, "
-        f"repeated or of an unknown label (default: {MAX_BAD_RATE})",
+        help="fail if more of the labeled rows are malformed, empty or of an "
+        "unknown label or, in SNLI and MultiNLI, have an earlier row's id "
+        f"(default: {MAX_BAD_RATE})",
     )
 
 
@@ -88,6 +90,8 @@ def open_corpus(path, options, split=None, labelled=True, forgiving=False):
         labelled: Boolean, whether the labels are wanted.
         forgiving: Boolean, whether the command goes on at malformed rows.
     """
+    if not labelled:
+        refuse_bad_rate(options)
     if options.download:
         from keras_selfattn.data.downloads import PUBLISHED
         from keras_selfattn.data.downloads import download
@@ -162,6 +166,27 @@ def refuse_columns(options):
     (folder,) = options.data
     names = ("dev", "dev_fraction", "dev_split", *_OF_FILES)
     _refuse(options, names, f"is for texts; {folder} has their ids")
+
+
+def refuse_prepared(paths, taker):
+    """`ValueError` where there are ids in the place of texts.
+
+    Args:
+        paths: Iterable of paths, and of `None`.
+        taker: The command or the option that takes them.
+    """
+    for path in filter(None, paths):
+        if is_prepared(path):
+            raise ValueError(
+                f"`{taker}` takes texts. Received: {path}, which holds their "
+                "ids, as `prepare` has made them"
+            )
+
+
+def refuse_bad_rate(options):
+    """`ValueError` where `--max-bad-rate` is given, and no label is read."""
+    reason = "is for labeled rows, and no labels are read here"
+    _refuse(options, ["max_bad_rate"], reason)
 
 
 def refuse_file_options(options, reason, format_option="--format"):

@@ -11,6 +11,7 @@ from keras_selfattn.cli.array_files import check_vectors
 from keras_selfattn.cli.array_files import new_vectors
 from keras_selfattn.cli.notes import note
 from keras_selfattn.cli.options import add_command
+from keras_selfattn.cli.starting import check_backend
 from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.cli.tables import suffix
 from keras_selfattn.data.bad_rows import BadRows
@@ -76,10 +77,12 @@ def encode(options):
 
 def _encode_files(options, workers):
     """A Parquet file for each file."""
+    corpora.refuse_bad_rate(options)
     if options.download:
         raise ValueError("--download gets one archive, and no folder of files")
     if not workers:
-        start_keras()
+        # Keras is imported once the columns are known to be there.
+        check_backend()
     found = encoding.encode_files(
         options.model,
         options.files,

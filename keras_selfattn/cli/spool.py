@@ -1,10 +1,12 @@
 """Rows that wait in a file until all columns of their table are known."""
 
 import contextlib
+import json
 import pathlib
 import pickle
 import tempfile
 
+from keras_selfattn.cli.tables import as_json
 from keras_selfattn.files import disk_named
 
 
@@ -39,7 +41,12 @@ class Spool:
             kinds = self._kinds.setdefault(name, set())
             if value is not None:
                 kinds.add(_kind(value))
-        pickle.dump((columns, *more), self._file, pickle.HIGHEST_PROTOCOL)
+        try:
+            row = _pickled(columns, *more)
+        except RecursionError:
+            # What JSON can nest, pickle may not.
+            row = _pickled(as_json(columns), *more)
+        self._file.write(row)
         self._count += 1
 
     def columns(self):
@@ -56,7 +63,14 @@ class Spool:
     def __iter__(self):
         self._file.seek(0)
         for _ in range(self._count):
-            yield pickle.load(self._file)
+            columns, *more = pickle.load(self._file)
+            if isinstance(columns, str):
+                columns = json.loads(columns)
+            yield columns, *more
+
+
+def _pickled(*row):
+    return pickle.dumps(row, pickle.HIGHEST_PROTOCOL)
 
 
 def _kind(value):

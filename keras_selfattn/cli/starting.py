@@ -9,8 +9,8 @@ from keras_selfattn.first_use import asked_backend
 from keras_selfattn.first_use import import_tensorflow
 
 
-def start_keras():
-    """Import TensorFlow, in the command line without its start-up notes.
+def check_backend():
+    """Look for Keras's backend, without importing it.
 
     Raises:
         ValueError: if there is no backend of the name in `KERAS_BACKEND`.
@@ -21,4 +21,13 @@ def start_keras():
             "`KERAS_BACKEND` must be tensorflow, jax or torch, whichever is "
             f"installed. Received: KERAS_BACKEND={backend!r}"
         )
+
+
+def start_keras():
+    """Import TensorFlow, in the command line without its start-up notes.
+
+    Raises:
+        ValueError: as of `check_backend`.
+    """
+    check_backend()
     import_tensorflow()

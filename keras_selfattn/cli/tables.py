@@ -3,7 +3,6 @@
 import contextlib
 import csv
 import json
-import math
 import pathlib
 
 from keras_selfattn.data.parquet import pyarrow
@@ -93,17 +92,16 @@ def new_table(path, columns):
 
 def as_json(value):
     """A line of JSON, in which numbers that are not finite are null."""
-    return json.dumps(_finite(value), ensure_ascii=False, default=str)
+    try:
+        return _dumped(value, allow_nan=False)
+    except ValueError:
+        # A walk in Python would end where JSON's own code reads on.
+        read = json.loads(_dumped(value), parse_constant=lambda name: None)
+        return _dumped(read)
 
 
-def _finite(value):
-    if isinstance(value, dict):
-        return {name: _finite(each) for name, each in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+def _dumped(value, **options):
+    return json.dumps(value, ensure_ascii=False, default=str, **options)
 
 
 def _cell(value):

@@ -11,6 +11,7 @@ from keras_selfattn.checksums import folder_checksum
 from keras_selfattn.data.bad_rows import BadRows
 from keras_selfattn.data.bad_rows import check_some_row
 from keras_selfattn.data.parquet import pyarrow
+from keras_selfattn.data.text_lines import NoRecords
 from keras_selfattn.encoding.encoded import Encoded
 from keras_selfattn.encoding.progress import Progress
 from keras_selfattn.encoding.shards import SUFFIX
@@ -20,6 +21,7 @@ from keras_selfattn.encoding.views import DEFAULT
 from keras_selfattn.encoding.views import check_views
 from keras_selfattn.encoding.work import Work
 from keras_selfattn.files import UNFINISHED
+from keras_selfattn.first_use import import_tensorflow
 from keras_selfattn.locks import folder_held
 from keras_selfattn.zoo.folders import find_model
 from keras_selfattn.zoo.folders import find_saved_model
@@ -127,7 +129,6 @@ def encode_files(
         reading,
     )
     output = pathlib.Path(output)
-    output.mkdir(parents=True, exist_ok=True)
     with folder_held(output):
         for path in output.rglob(f".*{SUFFIX}.*{UNFINISHED}"):
             path.unlink(missing_ok=True)
@@ -141,7 +142,7 @@ def _encode(work, shards, workers, ray_address, on_progress):
     progress = Progress(shards, done, on_progress)
     if left:
         # What is wrong with the columns is said before anything is loaded.
-        check_some_row(work.open(left[0]))
+        _check_some_file(work, left, found)
         for shard in left:
             pathlib.Path(shard.output).parent.mkdir(parents=True, exist_ok=True)
         run = _alone(work, left, progress)
@@ -169,8 +170,32 @@ def _encode(work, shards, workers, ray_address, on_progress):
     return Encoded(len(left), found, total.rows, total.bad, total.first)
 
 
+def _check_some_file(work, shards, found):
+    """The first error, where no file begins with a row that can be read.
+
+    Args:
+        work: A `Work`.
+        shards: List of the `Shard`s that are left, at least one.
+        found: Integer, how many others were written before.
+    """
+    first = empty = None
+    for shard in shards:
+        try:
+            check_some_row(work.open(shard))
+            return
+        except NoRecords as error:
+            # Without rows it has no fault, and those before had the columns.
+            if found:
+                return
+            empty = empty or error
+        except ValueError as error:
+            first = first or error
+    raise first or empty
+
+
 def _alone(work, shards, progress):
     """Each shard with what was found in it, or the error of its file."""
+    import_tensorflow()
     encoder = work.encoder()
     for shard in shards:
         try:

@@ -99,6 +99,29 @@ def test_a_rate_of_bad_rows(run, archive, capsys):
     fails(capsys, [*arguments, "--max-bad-rate=2"], "from 0 to 1")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        "predict {model} --file {file}",
+        "explain {model} --file {file}",
+        "encode {model} {file} --output {out}.npz",
+        "encode {model} {file}* --output {out}",
+        "encode {model} {file} --output {out} --workers 1",
+        "vectors {file} --output {out}.txt",
+    ],
+)
+def test_a_rate_of_bad_rows_is_for_labeled_ones(
+    tiny_folder, tmp_path, capsys, words
+):
+    file = tmp_path / "texts.csv"
+    file.write_text("text,label\ngood,1\n")
+    names = {"model": tiny_folder, "file": file, "out": tmp_path / "out"}
+    arguments = [word.format(**names) for word in words.split()]
+    expected = "`--max-bad-rate` is for labeled rows, and no labels are read"
+    fails(capsys, [*arguments, "--max-bad-rate=0"], expected, "Received: 0.0")
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_a_training_with_bad_rows_leaves_nothing(archive, tmp_path, capsys):
     folder = tmp_path / "run"
     arguments = ["train", archive, "--split=test", f"--output={folder}"]
@@ -114,8 +137,10 @@ def test_predict_answers_every_pair(run, archive, capsys):
 
 def test_explain_tells_the_gold_labels(run, archive, tmp_path, capsys):
     page = tmp_path / "page.html"
-    arguments = ["explain", str(run), f"--file={archive}", "--split=dev"]
-    assert main([*arguments, f"--html={page}"]) == 0
+    arguments = ["explain", str(run), f"--file={archive}", "--split=test"]
+    # Labels are read here, and so there is a rate of bad rows.
+    arguments += [f"--html={page}", "--max-bad-rate=0.05"]
+    assert main(arguments) == 0
     assert "neutral" in page.read_text(encoding="utf-8")
 
 

@@ -87,6 +87,18 @@ def test_a_text_that_is_a_file_is_noted(model, tmp_path, capsys, monkeypatch):
     ]
 
 
+def test_a_file_that_is_typed_is_noted_before_its_options_are_refused(
+    model, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "texts.csv").write_text("review\ngood\n")
+    assert main(["predict", str(model), "texts.csv", "--text=review"]) == 2
+    noted, refused = capsys.readouterr().err.splitlines()
+    assert noted.endswith("is taken for a text; --file reads the file")
+    expected = "error: `--text` is for a file of texts; these are typed"
+    assert expected in refused
+
+
 def test_predict_a_file(run, data, capsys):
     path = data / "dev.jsonl"
     assert main(["predict", str(run), f"--file={path}", "--text=review"]) == 0
@@ -242,6 +254,42 @@ def test_json_lines_keep_their_values(model, tmp_path, capsys):
     assert [row["id"] for row in rows] == ["1", "2.5", "", ""]
     assert json.loads(rows[0]["more"]) == {"a": [1, None]}
     assert [row["label"] for row in rows] == ["two", "", "", ""]
+
+
+def test_columns_of_an_earlier_answer_stay(model, tmp_path):
+    path, answers = tmp_path / "texts.csv", tmp_path / "answers.csv"
+    path.write_text("text,label,predicted_label\ngood,gold,guess\n")
+    ask(model, f"--file={path}", f"--output={answers}")
+    (row,) = table(answers)
+    assert (row["label"], row["predicted_label"]) == ("gold", "guess")
+    assert f"probability_{row['predicted_predicted_label']}" in row
+
+
+@pytest.mark.parametrize("leaf", ["1", "NaN"])
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl", ".parquet"])
+def test_deep_columns_keep_their_rows(model, tmp_path, capsys, suffix, leaf):
+    path, answers = tmp_path / "texts.jsonl", tmp_path / f"answers{suffix}"
+    # Python reads the first ones, and then comes to its limit.
+    depths = [1, 600, *range(800, 1000, 3), 100_000]
+    with open(path, "w") as file:
+        for depth in depths:
+            value = "[" * depth + leaf + "]" * depth
+            file.write(f'{{"text": "good", "more": {value}}}\n')
+    ask(model, f"--file={path}", f"--output={answers}")
+    if suffix == ".csv":
+        rows = table(answers)
+    elif suffix == ".parquet":
+        parquet = pytest.importorskip("pyarrow.parquet")
+        rows = parquet.read_table(answers).to_pylist()
+    else:
+        rows = list(map(json.loads, answers.read_text().splitlines()))
+    assert len(rows) == len(depths)
+    bad = [bool(row.get("error")) for row in rows]
+    # What is too deep for one is too deep for the next.
+    assert bad == sorted(bad)
+    assert not bad[1] and bad[-1]
+    note = f"{sum(bad)} of {len(depths)} rows without an answer"
+    assert note in capsys.readouterr().err
 
 
 def test_typed_texts_as_a_table(model, pair_model, tmp_path):

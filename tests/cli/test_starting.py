@@ -134,6 +134,25 @@ def test_faults_that_are_found_without_keras(place, arguments, message):
     assert done.returncode == 2
 
 
+@pytest.mark.parametrize("more", [[], ["--workers=1"]])
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [("text", "must be different columns"), ("words", "one column 'words'")],
+)
+def test_columns_of_many_files_are_checked_without_keras(
+    place, column, message, more
+):
+    pytest.importorskip("pyarrow")
+    columns = [f"--text={column}", "--text-pair=text"]
+    given = ["encode", "run", "texts*.jsonl", "--output=new", *columns, *more]
+    done = start(place, "-m", "keras_selfattn", *given)
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("keras-selfattn: error: ")
+    assert message in line
+    assert done.returncode == 2
+    assert not (place / "new").exists()
+
+
 def test_a_user_s_program_imports_the_classes(place):
     done = start(place, "-c", "import keras_selfattn")
     assert "Keras is wanted" in done.stderr

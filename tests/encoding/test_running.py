@@ -2,6 +2,7 @@ import concurrent.futures
 import gzip
 import json
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -140,6 +141,15 @@ def test_nothing_is_mixed(tiny_folder, parts, tmp_path, what):
     assert contents(out) == before
 
 
+def test_a_card_that_was_edited_is_no_other_model(tiny_folder, parts, tmp_path):
+    model, out = tmp_path / "model", tmp_path / "out"
+    shutil.copytree(tiny_folder, model)
+    encoding.encode_files(model, [parts / "*"], out, ["label"])
+    (model / "README.md").write_text("# Ours\n")
+    found = encoding.encode_files(model, [parts / "*"], out, ["label"])
+    assert (found.files, found.found) == (0, 3)
+
+
 def test_a_file_of_another_program(tiny_folder, parts, tmp_path):
     (tmp_path / "out").mkdir()
     for content in (b"", b"PAR1"):
@@ -159,6 +169,43 @@ def test_files_that_cannot_be_read_keep_none_of_the_others_back(
     assert sorted(contents(out)) == [f"part-{i}.parquet" for i in range(3)]
     (parts / "part-05.txt.gz").unlink()
     assert encoding.encode_files(tiny_folder, [parts / "*"], out).found == 3
+
+
+def test_a_first_file_without_rows_keeps_none_of_the_others_back(
+    tiny_folder, parts, tmp_path
+):
+    (parts / "a.txt").write_text("")
+    found = encoding.encode_files(tiny_folder, [parts / "*"], tmp_path / "out")
+    assert (found.files, found.rows) == (4, 5)
+
+
+def test_a_damaged_first_file_keeps_none_of_the_others_back(
+    tiny_folder, parts, tmp_path
+):
+    (parts / "a.txt.gz").write_bytes(b"none")
+    out = tmp_path / "out"
+    with pytest.raises(ValueError, match="1 of 4 files .*a.txt.gz"):
+        encoding.encode_files(tiny_folder, [parts / "*"], out)
+    assert sorted(contents(out)) == [f"part-{i}.parquet" for i in range(3)]
+
+
+def test_a_crash_before_a_last_empty_file_goes_on(tiny_folder, parts, tmp_path):
+    out = tmp_path / "out"
+    encoding.encode_files(tiny_folder, [parts / "*"], out)
+    (out / "part-2.parquet").unlink()
+    found = encoding.encode_files(tiny_folder, [parts / "*"], out)
+    assert (found.files, found.found, found.rows) == (1, 2, 5)
+
+
+def test_files_without_any_row_that_can_be_read(tiny_folder, parts, tmp_path):
+    empty, damaged = parts / "part-2.txt", parts / "part-3.txt.gz"
+    out = tmp_path / "out"
+    with pytest.raises(ValueError, match="part-2.txt:1: .*one record"):
+        encoding.encode_files(tiny_folder, [empty], out)
+    damaged.write_bytes(b"none")
+    with pytest.raises(ValueError, match="part-3.txt.gz:1: expected an intact"):
+        encoding.encode_files(tiny_folder, [empty, damaged], out)
+    assert not out.exists()
 
 
 def test_columns_that_are_not_there_are_said_before_anything_is_loaded(
