@@ -273,12 +273,17 @@ class Steps(running_keras.Steps):
 class Epochs(running_keras.Epochs):
     def __init__(self, work, precision, corpus=None):
         features, labels = read_corpus(work, corpus)
+        # With `tf.data.AUTOTUNE` the end of an epoch sometimes waits for the
+        # thread that tunes, which sleeps for up to a minute.
+        fixed = tf.data.Options()
+        fixed.autotune.enabled = False
         dataset = (
             tf.data.Dataset.from_tensor_slices((features, labels))
             .shuffle(len(labels))
             .batch(work.batch_size)
-            .map(_cut, num_parallel_calls=tf.data.AUTOTUNE)
-            .prefetch(tf.data.AUTOTUNE)
+            .map(_cut, num_parallel_calls=2)
+            .prefetch(2)
+            .with_options(fixed)
         )
         super().__init__(build_model(work), work, dataset)
 
