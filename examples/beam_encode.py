@@ -1,6 +1,6 @@
 """Texts of many files encoded on Apache Beam, by a SavedModel.
 
-    pip install keras_selfattn apache-beam
+    pip install . apache-beam
     keras-selfattn export runs/reviews served/reviews
     python examples/beam_encode.py served/reviews 'texts/part-*' encoded/part
 

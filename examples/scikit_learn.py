@@ -1,6 +1,9 @@
 """A classifier in scikit-learn's cross-validation and grid search.
 
-python examples/scikit_learn.py
+    pip install ".[vectors]"
+    python examples/scikit_learn.py
+
+The extra `vectors` brings scikit-learn.
 """
 
 import keras
