@@ -85,7 +85,8 @@ def replaced_folder(folder: str | os.PathLike) -> Iterator[pathlib.Path]:
     """Write a folder beside its path, and rename it over the old one.
 
     The old folder stays as it is where the block raises. What a killed
-    process left half-written is cleared away by the next one.
+    process left half-written is cleared away by the next one. A symbolic link
+    stays, and what it leads to is replaced.
 
     Yields:
         The path of an empty folder to fill.
@@ -103,7 +104,7 @@ def replaced_folder(folder: str | os.PathLike) -> Iterator[pathlib.Path]:
     ...     print(pathlib.Path(parent, "folder", "file").read_text())
     new
     """
-    folder = pathlib.Path(folder)
+    folder = _linked(folder)
     with path_held(folder), disk_named(folder):
         restore_folder(folder)
         beside = folder.with_name(f".{folder.name}.new")
@@ -236,7 +237,7 @@ def _disk(path):
 
 def restore_folder(folder: str | os.PathLike) -> None:
     """Put the old folder back, if its replacement was cut off in between."""
-    folder = pathlib.Path(folder)
+    folder = _linked(folder)
     old = _old(folder)
     if not old.exists():
         return
@@ -244,6 +245,13 @@ def restore_folder(folder: str | os.PathLike) -> None:
         shutil.rmtree(old)
     else:
         os.replace(old, folder)
+
+
+def _linked(folder: str | os.PathLike) -> pathlib.Path:
+    """What a symbolic link leads to, or the path of what is none."""
+    # Error messages name other paths as they were given.
+    is_link = os.path.islink(folder)
+    return pathlib.Path(os.path.realpath(folder) if is_link else folder)
 
 
 def _old(folder):

@@ -140,3 +140,22 @@ def test_what_a_graph_says_of_a_file_is_what_the_system_said(tmp_path):
         disk_named(tmp_path),
     ):
         list(dataset)
+
+
+def test_a_link_to_a_folder_stays(tmp_path):
+    fill(tmp_path / "models" / "v1", "first")
+    link = tmp_path / "current"
+    link.symlink_to("models/v1")
+    for content in ("second", "third"):
+        fill(link, content)
+        assert link.is_symlink()
+        assert (link / "file").read_text() == content
+    assert names(tmp_path) == ["current", "models"]
+    assert names(tmp_path / "models") == ["v1"]
+
+
+def test_what_a_killed_process_left_of_a_linked_folder(tmp_path):
+    (tmp_path / "current").symlink_to("v1")
+    (tmp_path / ".v1.old").mkdir()
+    restore_folder(tmp_path / "current")
+    assert names(tmp_path) == ["current", "v1"]

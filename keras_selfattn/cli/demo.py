@@ -4,6 +4,7 @@ import json
 import pathlib
 
 from keras_selfattn.cli.options import add_command
+from keras_selfattn.cli.options import check_seed
 from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.files import write_text
@@ -38,6 +39,7 @@ def add_commands(commands):
 
 def demo(options):
     """Train, explain and serve, without data."""
+    check_seed(options)
     folder = pathlib.Path(options.output)
     if folder.exists():
         raise ValueError(f"The folder of the demo must be new: {folder} exists")

@@ -1,6 +1,7 @@
 """Options that several commands have."""
 
 import argparse
+import collections
 import json
 import os
 
@@ -82,8 +83,8 @@ def overrides(options):
     """The arguments of the model that are given, and the training values.
 
     Raises:
-        ValueError: if one can't be set, or a training value is not as
-            expected.
+        ValueError: if one can't be set, is given twice, or a training value
+            is not as expected.
         OSError: if there is neither a file nor a model of word vectors.
     """
     for source in options.vectors or ():
@@ -97,12 +98,36 @@ def overrides(options):
         for value in _OPTIONS
         if getattr(options, value.name) is not None
     }
+    check_once([*training, *(name for name, _ in options.set)])
     for name, value in options.set:
         if name in _NOT_TO_SET:
             raise ValueError(f"{name!r} follows from the data and the preset")
         (training if is_training_value(name) else model)[name] = value
     check_training_values(training)
     return model, training
+
+
+def check_once(names):
+    """`ValueError` where values are given, or to be searched, twice.
+
+    Args:
+        names: Iterable of their names.
+    """
+    counts = collections.Counter(names)
+    if twice := [name for name, count in counts.items() if count > 1]:
+        raise ValueError(
+            "Expected each argument and training value once. Received more "
+            f"than one of: {', '.join(twice)}"
+        )
+
+
+def check_seed(options):
+    """`ValueError` where Keras would refuse a command's `--seed`, later."""
+    seed = options.seed
+    if seed is not None and not 0 <= seed < 2**32:
+        raise ValueError(
+            f"`--seed` must be from 0 to {2**32 - 1}. Received: {seed}"
+        )
 
 
 def assignment(text):

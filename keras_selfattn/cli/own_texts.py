@@ -6,8 +6,7 @@ import re
 from keras_selfattn import sides
 from keras_selfattn import zoo
 from keras_selfattn.cli.notes import note
-from keras_selfattn.files import read_json
-from keras_selfattn.training.settings import MANIFEST_FILE
+from keras_selfattn.training.settings import read_manifest
 from keras_selfattn.zoo.shipped import shipped_words
 
 # The installed model whose word vectors anyone may pass on.
@@ -51,8 +50,8 @@ def recipe_of_prepared(folder, vectors):
         folder: `pathlib.Path` of what it has made.
         vectors: The word vectors that are given, or `None`.
     """
-    manifest = read_json(folder / MANIFEST_FILE)
-    made = manifest.get("settings", {}).get("texts", {}).get("vectors")
+    manifest = read_manifest(folder)
+    made = manifest["settings"]["texts"].get("vectors")
     if vectors is None and made == INSTALLED_VECTORS:
         vectors = made
     return recipe_for(manifest.get("pairs"), vectors), vectors

@@ -7,6 +7,7 @@ from keras_selfattn.cli.options import add_command
 from keras_selfattn.cli.options import overrides
 from keras_selfattn.cli.own_texts import own_recipe
 from keras_selfattn.cli.starting import start_keras
+from keras_selfattn.data.corpora import together
 from keras_selfattn.encoding.shards import expanded
 from keras_selfattn.validation import integer
 
@@ -35,13 +36,13 @@ def prepare(options):
         integer(options.workers, "--workers")
         if options.ray_address is not None:
             raise ValueError("Expected --workers or --ray-address, not both")
+    corpora.refuse_prepared([*options.data, options.dev], "prepare")
     recipe = training.asked_recipe(options)
     files = expanded(options.data)
-    corpora.check_dev(options, files[0])
+    for file in files:
+        corpora.check_dev(options, file)
     texts = corpora.open_splits(files, options, options.split, "train")
-    dev = corpora.open_split(
-        options.dev or files[0], options, options.dev_split, "dev"
-    )
+    dev = training.open_dev(files, options)
     model_overrides, training_overrides = overrides(options)
     vectors = options.vectors
     if recipe is None:
@@ -52,18 +53,18 @@ def prepare(options):
     done = prepare_shards(
         recipe.preset,
         texts,
-        dev,
+        together(dev),
         options.output,
         vectors=vectors,
         resume=options.resume,
         model_overrides={**recipe.model, **model_overrides},
-        training_overrides={**recipe.training, **training_overrides},
+        training_overrides=training.over_recipe(recipe, training_overrides),
         processes=options.workers,
         ray_address=options.ray_address,
     )
     for path, said in done["left_out"].items():
         note(f"{path}: {said}")
-    corpora.report_left_out(dev)
+    corpora.report_left_out(*dev)
     print(
         f"{done['rows']:,} texts of {done['tokens']:,} tokens are in "
         f"{done['shards']:,} shards in {options.output}"

@@ -71,8 +71,11 @@ def _find(folder):
 
 def _flat(settings):
     """All settings by name; the model's and the training's among them."""
+    teachers = settings.get("teachers")
     return {
         **{k: v for k, v in settings.items() if not isinstance(v, dict)},
+        # Their checksums would tell a reader nothing.
+        **({"teachers": ", ".join(teachers)} if teachers else {}),
         **settings["model"],
         **DEFAULTS,
         **settings["training"],

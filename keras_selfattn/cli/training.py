@@ -10,6 +10,8 @@ from keras_selfattn.cli import workers
 from keras_selfattn.cli.duration import noted_duration
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.cli.options import add_training
+from keras_selfattn.cli.options import check_once
+from keras_selfattn.cli.options import check_seed
 from keras_selfattn.cli.options import choices
 from keras_selfattn.cli.options import overrides
 from keras_selfattn.cli.own_texts import own_recipe
@@ -17,17 +19,19 @@ from keras_selfattn.cli.own_texts import recipe_of_prepared
 from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.cli.trained import print_best
 from keras_selfattn.cli.trained import write_card
+from keras_selfattn.data.corpora import expect
 from keras_selfattn.data.corpora import together
 from keras_selfattn.data.splitting import split
 from keras_selfattn.encoding.shards import expanded
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models.groups import GROUPS
 from keras_selfattn.models.presets import get_preset
+from keras_selfattn.models.presets import list_presets
 from keras_selfattn.training.ending import finished_history
 from keras_selfattn.training.settings import DATA_FOLDER
 from keras_selfattn.training.settings import check_new
 from keras_selfattn.training.settings import is_prepared
-from keras_selfattn.training.values import with_overrides
+from keras_selfattn.training.values import recipe_values
 
 
 def add_commands(commands):
@@ -119,7 +123,10 @@ def add_recipe(parser):
         "or without, or for pairs)",
     )
     chosen.add_argument(
-        "--recipe", help="a preset with all settings, of the model zoo"
+        "--recipe",
+        help="a preset with all settings: own_texts or own_pairs, for one's "
+        "own texts without installed vectors, or that of a trained model, "
+        "such as snli_decomposable",
     )
     return chosen
 
@@ -142,7 +149,10 @@ def add_run(parser, kind, more=""):
     )
     corpora.add_dev(parser)
     parser.add_argument(
-        "--dev-split", metavar="NAME", help="of the dev texts (default: dev)"
+        "--dev-split",
+        metavar="NAME",
+        help="of the dev texts (default: dev; MultiNLI has dev_matched and "
+        "dev_mismatched in its place)",
     )
     parser.add_argument(
         "--output", required=True, help=f"folder of the {kind}, a new one"
@@ -168,7 +178,7 @@ def how_to_resume(options):
 
 def train(options):
     """Train a model on labeled texts."""
-    _check_seed(options)
+    check_seed(options)
     recipe = asked_recipe(options)
     if workers.are_to_start(options):
         _check_new(options)
@@ -199,6 +209,7 @@ def _train(options, recipe, writes=True):
         whole, dev_corpus = [], None
         corpus = pathlib.Path(options.data[0])
     else:
+        corpora.refuse_prepared([options.dev], "--dev")
         whole, corpus, dev_corpus = _open_corpora(options, seed)
     model_overrides, training_overrides = overrides(options)
     vectors = options.vectors
@@ -214,6 +225,7 @@ def _train(options, recipe, writes=True):
     start_keras()
     strategy = workers.make_strategy(options)
     from keras_selfattn import training
+    from keras_selfattn.model_card import read_model_card
 
     if prepared:
         corpus = training.PreparedFolder(corpus, options.verify)
@@ -229,9 +241,7 @@ def _train(options, recipe, writes=True):
             seed=seed,
             resume=options.resume,
             model_overrides={**recipe.model, **model_overrides},
-            training_overrides=with_overrides(
-                recipe.training, training_overrides
-            ),
+            training_overrides=over_recipe(recipe, training_overrides),
             keep_checkpoint=options.keep_checkpoint,
             verify=options.verify,
             start=options.start,
@@ -242,18 +252,20 @@ def _train(options, recipe, writes=True):
         )
     if not writes:
         return
-    if was_finished:
+    if was_finished and read_model_card(options.output) is not None:
         print("The run was finished before: there was nothing to go on with")
     else:
-        corpora.report_left_out(*whole)
+        # Where it has ended before, none has told them.
+        expect(dev_corpus, model.labels)
         write_card(model, options, corpus, dev_corpus, recipe)
+        corpora.report_left_out(*whole)
     print_best(model, options)
 
 
 def tune(options):
     """Search a model's arguments and its training, by KerasTuner."""
-    _check_seed(options)
-    _refuse_prepared(options)
+    check_seed(options)
+    corpora.refuse_prepared([*options.data, options.dev], "tune")
     recipe = asked_recipe(options)
     whole, corpus, dev_corpus = _open_corpora(options, options.seed)
     model_overrides, training_overrides = overrides(options)
@@ -262,6 +274,7 @@ def tune(options):
         name: tuple(value) if isinstance(value, list) else value
         for name, value in {**model_overrides, **training_overrides}.items()
     }
+    check_once(name for name, _ in options.search)
     searched = dict(options.search)
     if both := sorted(fixed.keys() & searched.keys()):
         raise ValueError(f"Both set and to be searched: {', '.join(both)}")
@@ -295,25 +308,6 @@ def tune(options):
         print_best(model, options)
 
 
-def _check_seed(options):
-    """`ValueError` where Keras would refuse it, much later."""
-    seed = options.seed
-    if seed is not None and not 0 <= seed < 2**32:
-        raise ValueError(
-            f"`--seed` must be from 0 to {2**32 - 1}. Received: {seed}"
-        )
-
-
-def _refuse_prepared(options):
-    """`ValueError` where there are ids in the place of texts."""
-    for path in filter(None, [*options.data, options.dev]):
-        if is_prepared(path):
-            raise ValueError(
-                f"`tune` takes texts. Received: {path}, which holds their ids, "
-                "as `prepare` has made them"
-            )
-
-
 def asked_recipe(options):
     """The recipe or the preset that is asked for by name, or `None`."""
     if options.recipe is not None:
@@ -321,7 +315,9 @@ def asked_recipe(options):
         return recipe.with_vectors() if options.vectors else recipe
     if options.preset is None:
         return None
-    if pathlib.Path(options.preset).is_dir():
+    # A preset's name may be that of a folder, too, such as its run's.
+    is_preset = options.preset in list_presets()
+    if not is_preset and pathlib.Path(options.preset).is_dir():
         raise ValueError(
             "`--preset` takes the name of a preset; `train --from` starts from "
             f"a trained model. Received: the folder {options.preset}"
@@ -340,6 +336,25 @@ def _open_corpora(options, seed):
     corpus = together(whole)
     if fraction is not None:
         return whole, *split(corpus, fraction, seed)
-    dev = [options.dev] if options.dev is not None else files
-    dev = corpora.open_splits(dev, options, options.dev_split, "dev")
+    dev = open_dev(files, options)
     return [*whole, *dev], corpus, together(dev)
+
+
+def open_dev(files, options):
+    """The dev texts, a list of corpora, of `--dev` or else of the files."""
+    paths = [options.dev] if options.dev is not None else files
+    return corpora.open_splits(paths, options, options.dev_split, "dev")
+
+
+def over_recipe(recipe, training_overrides):
+    """The training values of a recipe with those that are given.
+
+    Args:
+        recipe: The `Recipe`, whose preset is `None` where the values are those
+            of a trained model.
+        training_overrides: Dictionary of those that are given.
+    """
+    if not recipe.training:
+        return training_overrides
+    preset = get_preset(recipe.preset)
+    return recipe_values(preset, recipe.training, training_overrides)

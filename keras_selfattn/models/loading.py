@@ -111,14 +111,46 @@ def from_preset(
             )
         model = _from_folder(folder, verify)
         return model if labels is None else restarted(model, labels)
-    preset = get_preset(str(name))
+    get_preset(str(name))
     if not verify:
         raise ValueError(
             "The name of a preset has no files to verify. "
             f"Received: verify={verify!r} with {name!r}"
         )
+    return fresh_model(
+        str(name),
+        vocabulary_size=vocabulary_size,
+        num_classes=num_classes,
+        preprocessor=preprocessor,
+        labels=labels,
+        **overrides,
+    )
+
+
+def fresh_model(
+    name: str,
+    vocabulary_size: int | None = None,
+    num_classes: int | None = None,
+    preprocessor: "TextPreprocessor | None" = None,
+    labels: Sequence | None = None,
+    **overrides: Any,
+) -> Classifier:
+    """Build a preset's model with fresh weights, whatever folders there are.
+
+    Args:
+        name: The name of a preset, which a folder may have, too.
+        vocabulary_size: As in `from_preset`.
+        num_classes: The same.
+        preprocessor: The same.
+        labels: The same.
+        **overrides: The same.
+
+    Raises:
+        ValueError: if there is no preset of that name, or a size is missing.
+    """
+    preset = get_preset(name)
     model_class = CLASSES[preset.class_name]
-    values = {"name": str(name), **preset.model, **overrides}
+    values = {"name": name, **preset.model, **overrides}
     if (
         preprocessor is not None
         and "character_vocabulary_size" not in overrides

@@ -135,22 +135,22 @@ class ReadsTexts(_Model):
                 )
             self._check_compiled("fit")
             batch_size = _texts_of_a_batch(batch_size)
-            train = encode(self, folder, x, y, sample_weight, collect=True)
-            if validation_split and validation_data is None:
-                train, validation = split(train, validation_split)
-                validation = validation.batches(
-                    _texts_of_a_batch(validation_batch_size, batch_size)
-                )
-            else:
-                validation = self._validation(
-                    validation_data,
-                    _texts_of_a_batch(validation_batch_size, batch_size),
-                    folder,
-                )
-            if class_weight is not None:
-                train.weights = weighed(
-                    self, train.labels, train.weights, class_weight
-                )
+            validation_size = _texts_of_a_batch(
+                validation_batch_size, batch_size
+            )
+            with self._labels_kept():
+                train = encode(self, folder, x, y, sample_weight, collect=True)
+                if validation_split and validation_data is None:
+                    train, validation = split(train, validation_split)
+                    validation = validation.batches(validation_size)
+                else:
+                    validation = self._validation(
+                        validation_data, validation_size, folder
+                    )
+                if class_weight is not None:
+                    train.weights = weighed(
+                        self, train.labels, train.weights, class_weight
+                    )
             adapt_ngrams(self, train, verbose)
             batches = train.batches(
                 batch_size,
@@ -502,6 +502,16 @@ class ReadsTexts(_Model):
             yield corpus.batches(
                 _texts_of_a_batch(batch_size), by_length=by_length
             )
+
+    @contextlib.contextmanager
+    def _labels_kept(self):
+        """Leaves the model no labels of texts that it can't learn from."""
+        labels = self.labels
+        try:
+            yield
+        except BaseException:
+            self.labels = labels
+            raise
 
     def _validation(self, data, batch_size, folder):
         texts, labels, weights = _unpacked(data)

@@ -75,3 +75,23 @@ class EvaluateAverages(keras.callbacks.Callback):
 
     def on_epoch_end(self, epoch: int, logs: Mapping | None = None) -> None:
         self.averaged.close()
+
+
+class ShowAverages(keras.callbacks.Callback):
+    """Gives a model its averages while callbacks look at a finished epoch.
+
+    It stands before them, and its `end` behind them.
+
+    Attributes:
+        end: The callback that gives the model its weights back.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._shown = contextlib.ExitStack()
+        self.end = keras.callbacks.LambdaCallback(
+            on_epoch_end=lambda epoch, logs: self._shown.close()
+        )
+
+    def on_epoch_end(self, epoch: int, logs: Mapping | None = None) -> None:
+        self._shown.enter_context(averaged_weights(self.model))

@@ -8,6 +8,7 @@ import keras
 from keras_selfattn import models
 from keras_selfattn import optimizers
 from keras_selfattn.models.loading import CLASSES
+from keras_selfattn.models.loading import fresh_model
 from keras_selfattn.models.memory import check_memory
 from keras_selfattn.training.macro_f1 import MacroF1
 from keras_selfattn.training.values import BY_NAME
@@ -27,7 +28,8 @@ def build_model(
             preset's.
     """
     try:
-        return models.from_preset(
+        # A run's own folder may have the name of its preset.
+        return fresh_model(
             preset,
             vocabulary_size=vocabulary_size,
             num_classes=num_classes,
@@ -104,6 +106,17 @@ def _averages(training):
     return any(training[name] is not None for name in names)
 
 
+def _check_loss_scale(model, training):
+    """`ValueError` where Keras would drop the factor, having its own."""
+    factor = training.get("loss_scale_factor")
+    policy = model.dtype_policy
+    if factor is not None and policy.compute_dtype == "float16":
+        raise ValueError(
+            f"With the dtype {policy.name}, the factor of the loss follows "
+            f"the gradients. Received: loss_scale_factor={factor}"
+        )
+
+
 def compile_model(
     model: keras.Model, training: Mapping, soft_targets: bool = False
 ) -> None:
@@ -128,6 +141,7 @@ def compile_model(
     metrics = ["accuracy"]
     if training["monitor"] == "macro_f1":
         metrics.append(MacroF1(model.output.shape[-1]))
+    _check_loss_scale(model, training)
     optimizer = optimizers.get(training["optimizer"], **arguments)
     loss = keras.losses.SparseCategoricalCrossentropy
     if soft_targets:

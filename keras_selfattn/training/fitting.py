@@ -12,6 +12,7 @@ import numpy as np
 
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.models.ngrams import adapt_ngrams
+from keras_selfattn.training.averaging import ShowAverages
 from keras_selfattn.training.averaging import set_reach
 from keras_selfattn.training.balancing import balanced_weights
 from keras_selfattn.training.epochs import Clock
@@ -45,7 +46,8 @@ def fit(
         run: The `Run` that keeps what is to be kept.
         training: Dictionary of training values.
         seed: Integer, the seed of the order of the rows.
-        callbacks: Further Keras callbacks.
+        callbacks: Further Keras callbacks. At the end of an epoch they find
+            the averages of the weights, where a recipe asks for them.
         verbose: As in `keras.Model.fit`; `"auto"` is a bar in a terminal and
             a line an epoch elsewhere.
         workers: The `Workers` that fit it together, or `None`.
@@ -88,12 +90,16 @@ def fit(
             size, shuffle=True, seed=seed, share=share, skip=skip
         )
         keep_run = KeepRun(run, skip, clock if workers is None else None)
+        # What the figures are of, and the model that is kept.
+        averages = ShowAverages()
         all_callbacks = keras.callbacks.CallbackList(
             [
                 SetEpoch(batches.plan),
                 keep_run,
                 *learning_rate_decay(training),
+                averages,
                 *callbacks,
+                averages.end,
             ],
             add_history=True,
             add_progbar=verbose != 0,

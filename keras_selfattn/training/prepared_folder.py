@@ -15,7 +15,6 @@ from keras_selfattn.data.shards import ShardedDataset
 from keras_selfattn.data.shards import load_shard
 from keras_selfattn.evaluation import Evaluation
 from keras_selfattn.evaluation import count
-from keras_selfattn.files import read_json
 from keras_selfattn.models import get_preset
 from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.text import TextPreprocessor
@@ -25,6 +24,7 @@ from keras_selfattn.training.preparation import induce_vectors
 from keras_selfattn.training.preparation import model_sizes
 from keras_selfattn.training.settings import MANIFEST_FILE
 from keras_selfattn.training.settings import differences
+from keras_selfattn.training.settings import read_manifest
 from keras_selfattn.training.values import DEFAULTS
 
 PREPROCESSOR_FOLDER = "preprocessor"
@@ -67,7 +67,7 @@ class PreparedFolder:
                 f"{folder} has no {MANIFEST_FILE}: it must be a folder that "
                 "`prepare` has finished"
             )
-        self._manifest = read_json(path)
+        self._manifest = read_manifest(folder)
         self.preset = self._manifest["settings"]["preset"]
 
     def texts(

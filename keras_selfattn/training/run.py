@@ -16,6 +16,7 @@ from keras_selfattn.checksums import check_checksums
 from keras_selfattn.checksums import write_checksums
 from keras_selfattn.files import disk_named
 from keras_selfattn.files import remove_folder
+from keras_selfattn.files import restore_folder
 from keras_selfattn.files import write_text
 from keras_selfattn.leftovers import cleared
 from keras_selfattn.training.averaging import averaged_weights
@@ -75,6 +76,8 @@ class Run:
         if resume:
             changeable = [v.name for v in VALUES if v.is_changeable]
             check_settings(path, settings, "run", changeable)
+            # A killed process may have left the one from before alone.
+            restore_folder(self.folder / MODEL_FOLDER)
             if verify:
                 check_checksums(self.folder)
             self._checkpoint.check(verify)

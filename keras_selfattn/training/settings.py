@@ -5,6 +5,7 @@ import os
 import pathlib
 from collections.abc import Mapping
 from collections.abc import Sequence
+from typing import Any
 
 from keras_selfattn.files import UNFINISHED
 from keras_selfattn.files import read_json
@@ -16,10 +17,47 @@ SETTINGS_FILE = "settings.json"
 DATA_FOLDER = "data"
 MANIFEST_FILE = "manifest.json"
 
+# What the settings have only where it is asked for.
+_OPTIONAL = ("teachers", "from", "freeze", "recipe")
+# What a finished preparation says of itself, and of which types.
+_MANIFEST = {"settings": dict, "labels": list, "shards": list, "dev": dict}
+_OF_PREPARATION = {"preset": str, "texts": dict}
+
 
 def is_prepared(path: str | os.PathLike) -> bool:
     """Whether a path is that of a folder that `prepare_shards` has made."""
     return pathlib.Path(path, MANIFEST_FILE).is_file()
+
+
+def read_manifest(folder: str | os.PathLike) -> dict[str, Any]:
+    """What `prepare_shards` says of the folder that it has made.
+
+    Args:
+        folder: Path of the folder.
+
+    Returns:
+        A dictionary of its `"settings"`, the `"labels"`, and what there is of
+        `"shards"` and `"dev"`.
+
+    Raises:
+        ValueError: if the folder has another file of that name.
+    """
+    path = pathlib.Path(folder, MANIFEST_FILE)
+    manifest = read_json(path)
+    _check_kinds(path, manifest, _MANIFEST)
+    _check_kinds(path, manifest["settings"], _OF_PREPARATION)
+    for entry in (*manifest["shards"], manifest["dev"]):
+        _check_kinds(path, entry, {"name": str})
+    return manifest
+
+
+def _check_kinds(path, found, kinds):
+    for name, kind in kinds.items():
+        if not isinstance(found, dict) or not isinstance(found.get(name), kind):
+            raise ValueError(
+                f"{path} does not say what `prepare` has made: expected "
+                f"`{name}`, {kind.__name__}"
+            )
 
 
 def check_new(folder: pathlib.Path, kind: str, left: str) -> None:
@@ -72,6 +110,9 @@ def check_settings(
     if not isinstance(saved, dict):
         raise ValueError(f"{path} does not hold the settings of a {kind}")
     given = json.loads(json.dumps(settings))
+    # Else it would be dropped without a word.
+    forgotten = [name for name in _OPTIONAL if saved.get(name)]
+    given = {**dict.fromkeys(forgotten), **given}
     for each in (saved, given):
         if "training" in each:
             each["training"] = {

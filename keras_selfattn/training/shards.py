@@ -50,8 +50,9 @@ from keras_selfattn.training.prepared_folder import text_settings
 from keras_selfattn.training.settings import MANIFEST_FILE
 from keras_selfattn.training.settings import SETTINGS_FILE
 from keras_selfattn.training.settings import check_new
-from keras_selfattn.training.settings import check_settings
 from keras_selfattn.training.settings import write_settings
+from keras_selfattn.training.told_files import check_told
+from keras_selfattn.training.told_files import told
 from keras_selfattn.training.values import training_values
 
 # So many that a window has several shards, and each is read at once.
@@ -131,12 +132,12 @@ def prepare_shards(
         "preset": preset,
         "texts": text_settings(training, model, vectors),
         "shard_rows": shard_rows,
-        "files": [_told(texts) for texts in train_texts],
-        "dev": _told(dev_texts),
+        "files": [told(texts) for texts in train_texts],
+        "dev": told(dev_texts),
     }
     with folder_held(folder):
         if resume:
-            check_settings(folder / SETTINGS_FILE, settings, "preparation")
+            check_told(folder / SETTINGS_FILE, settings)
         else:
             check_new(folder, "preparation", _COUNTS_FOLDER)
         folder.mkdir(parents=True, exist_ok=True)
@@ -274,12 +275,3 @@ def _entry(folder, shard, labels, verify):
 def _remembered(folder):
     # Of all shards that a process makes.
     return RememberedIds(TextPreprocessor.load(folder))
-
-
-def _told(texts):
-    """Which file texts are of, and its size, as what is there is kept."""
-    path = getattr(texts, "path", None)
-    if path is None or not os.path.isfile(path):
-        return None if path is None else str(path)
-    found = os.stat(path)
-    return {"path": str(path), "bytes": found.st_size}

@@ -134,5 +134,5 @@ def _checksum(model):
     told = zlib.crc32(json.dumps(model.labels).encode())
     for weight in model.weights:
         array = ops.convert_to_numpy(weight)
-        told = zlib.crc32(np.ascontiguousarray(array).data, told)
+        told = zlib.crc32(np.ascontiguousarray(array), told)
     return told

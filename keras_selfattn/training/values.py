@@ -246,8 +246,8 @@ VALUES = (
     _of_texts(
         "unseen_words",
         COUNT_OR_0,
-        "how many words that don't occur are in the vocabulary too, with the "
-        "pretrained vectors that they have, the first ones of each file",
+        "how many first words of each file of pretrained vectors are looked "
+        "at: those that don't occur are in the vocabulary too",
         0,
         is_recorded=False,
     ),
@@ -354,6 +354,27 @@ def training_values(preset: "Preset", overrides: Mapping) -> dict[str, Any]:
     values = with_overrides(kept, overrides)
     check_training_values(values)
     return values
+
+
+def recipe_values(
+    preset: "Preset", recipe: Mapping, overrides: Mapping
+) -> dict[str, Any]:
+    """A recipe's training values with others in their place.
+
+    Args:
+        preset: The `keras_selfattn.models.presets.Preset` of the recipe.
+        recipe: Dictionary of the recipe's training values.
+        overrides: The same of those that take their place, where another
+            optimizer is as in `training_values`.
+
+    Returns:
+        Dictionary of all training values.
+
+    Raises:
+        ValueError: as `training_values` does.
+    """
+    own = training_values(preset, recipe)
+    return training_values(dataclasses.replace(preset, training=own), overrides)
 
 
 def with_overrides(values: Mapping, overrides: Mapping) -> dict[str, Any]:

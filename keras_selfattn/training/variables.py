@@ -65,8 +65,14 @@ def metric_variables(model):
 
 
 def arrays_of(variables):
-    """The values of variables, as a list of NumPy arrays."""
-    return list(map(ops.convert_to_numpy, variables))
+    """The values of variables, as a list of NumPy arrays that it can save."""
+    return [_of_numpy(ops.convert_to_numpy(each)) for each in variables]
+
+
+def _of_numpy(array):
+    # NumPy saves bfloat16, which is not its own, as bytes of no kind. float32
+    # holds all its values.
+    return array.astype("float32") if array.dtype.kind == "V" else array
 
 
 def assign(variables, values):

@@ -183,7 +183,7 @@ def _choices(entry, own, listed, parent, reached):
     own_value = own[argument]
     if entry.parent is None:
         values = listed or _sorted([*entry.values, own_value])
-        default = own_value if own_value in values else values[0]
+        default = _own_or_first(own_value, values)
         yield Choice(argument, argument, values, default)
         return
     lists = {v: entry.values[v] for v in reached if v in entry.values}
@@ -198,7 +198,7 @@ def _choices(entry, own, listed, parent, reached):
     for name, values, when in groups:
         default = values[0]
         if listed:
-            default = own_value if own_value in values else default
+            default = _own_or_first(own_value, values)
         elif own[entry.parent] in when:
             values, default = _sorted([*values, own_value]), own_value
         else:
@@ -207,8 +207,19 @@ def _choices(entry, own, listed, parent, reached):
         yield Choice(name, argument, values, default, condition)
 
 
+def _own_or_first(own_value, values):
+    """The preset's own value where a list has it, otherwise the first one."""
+    own_value = _hashable(own_value)
+    return next((v for v in values if _hashable(v) == own_value), values[0])
+
+
+def _hashable(value):
+    """A value, as a tuple where that or a list may say it."""
+    return tuple(value) if isinstance(value, list) else value
+
+
 def _sorted(values):
-    values = list(dict.fromkeys(values))
+    values = list(dict.fromkeys(map(_hashable, values)))
     if any(isinstance(value, str) for value in values):
         return values
     return sorted(values, key=lambda value: (value is not None, value or 0))

@@ -2,12 +2,14 @@
 
 import contextlib
 import dataclasses
+import math
 from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import Any
 
 import keras
 import keras_tuner
+import numpy as np
 import tensorflow as tf
 
 from keras_selfattn import models
@@ -20,7 +22,10 @@ from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.models.ngrams import adapt_ngrams
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text.columns import are_texts
+from keras_selfattn.text.columns import listed
+from keras_selfattn.text.columns import rows_of_dataset
 from keras_selfattn.training.averaging import set_reach
+from keras_selfattn.training.preparation import check_vectors
 from keras_selfattn.training.values import batch_size_for
 from keras_selfattn.tuning.choices import find_choices
 from keras_selfattn.tuning.spaces import SPACES
@@ -42,7 +47,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
         num_classes: int | None = None,
         seed: int = 0,
         vectors: tuple | None = None,
-        patience: int | None = None,
+        patience: int | str | None = "auto",
         papers_space: bool = True,
         preprocessor: TextPreprocessor | None = None,
         labels: Sequence | None = None,
@@ -69,7 +74,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             values.model.pop("character_vocabulary_size", None)
             if preprocessor.characters is None:
                 values.model.pop("character_cnn", None)
-        if patience is not None:
+        if patience != "auto":
             arguments["patience"] = patience
         self._preset = values
         self._fixed = {
@@ -116,8 +121,24 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
         }
 
     def build(self, hp: keras_tuner.HyperParameters) -> keras.Model:
-        """Build and compile the model of a trial."""
+        """Build and compile the model of a trial.
+
+        Args:
+            hp: A `keras_tuner.HyperParameters`.
+
+        Returns:
+            The compiled model.
+
+        Raises:
+            ValueError: if the recipe needs word vectors, and there are none.
+            keras_tuner.errors.FailedTrialError: if the memory is too small.
+        """
         settings = self.settings(hp)
+        try:
+            check_vectors(settings["training"], self.vectors)
+        except ValueError as error:
+            # No other trial would have them.
+            raise keras_tuner.errors.FatalValueError(str(error)) from None
         with _out_of_memory_fails_alone():
             model = training.make_model(
                 self.name,
@@ -151,28 +172,42 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
                 shuffled; or a finite `tf.data.Dataset` of batches, which are
                 cut anew; or raw texts or the model's inputs, as in
                 `Classifier.fit`.
-            y: The labels, where `x` has none.
+            y: The labels, where `x` is no dataset that has them.
             validation_data: The same, as in `keras.Model.fit`.
             callbacks: Further Keras callbacks.
             epochs: Integer, the number of the last epoch. Defaults to the
                 preset's.
-            **kwargs: Further arguments of `keras.Model.fit`.
+            **kwargs: Further arguments of `keras.Model.fit`, but for
+                `batch_size`, which is the trial's.
 
         Returns:
             The `keras.callbacks.History`.
 
         Raises:
+            ValueError: if there is a `batch_size`, or no labels.
             keras_tuner.errors.FailedTrialError: if the loss becomes NaN, or
                 if the memory is too small; the trial alone has failed then.
         """
         values = self.settings(hp)["training"]
-        size = values["batch_size"]
+        if "batch_size" in kwargs:
+            raise keras_tuner.errors.FatalValueError(
+                "`batch_size` is a value of trials: an argument of the "
+                "hypermodel, and none of the search. "
+                f"Received: batch_size={kwargs['batch_size']!r}"
+            )
         if values.get("class_weight") and not isinstance(x, EncodedDataset):
             raise ValueError(
                 "`class_weight` is a value of trials on an EncodedDataset; "
                 "with other data it is an argument of the search. "
                 f"Received: class_weight={values['class_weight']!r}"
             )
+        rows = _count_rows(x, y, model.sides)
+        if kwargs.get("validation_split") and validation_data is None:
+            rows = math.floor(rows * (1 - kwargs["validation_split"]))
+        # That there are none is for the model's `fit` to refuse.
+        rows = max(1, rows)
+        size = batch_size_for(values, rows)
+        set_reach(model, values, rows)
         callbacks = [
             *training.learning_rate_decay(values),
             *callbacks,
@@ -180,19 +215,13 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             # Last, so that the callbacks before it see the averages.
             training.EvaluateAverages(),
         ]
-        # The first trial is what the others are compared with: it stops where
-        # training does.
-        patience = values.get("patience")
-        if not self.first_values().items() <= hp.values.items():
-            patience = patience or _PATIENCE
+        patience = self._patience(hp, values)
         if patience:
             stopping = keras.callbacks.EarlyStopping(
                 "val_accuracy", mode="max", patience=patience
             )
             callbacks.insert(0, stopping)
         if isinstance(x, EncodedDataset):
-            size = batch_size_for(values, len(x))
-            set_reach(model, values, len(x))
             adapt_ngrams(model, x)
             if values.get("class_weight"):
                 kwargs["class_weight"] = training.class_weights(
@@ -202,7 +231,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             callbacks.insert(0, training.SetEpoch(x.plan))
             kwargs["shuffle"] = False
         elif isinstance(x, tf.data.Dataset) and not are_texts(x):
-            x = _in_batches_of(size, x)
+            x = _in_batches_of(size, x, rows)
             # It comes in its own order.
             kwargs["shuffle"] = False
         else:
@@ -212,7 +241,9 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
         elif isinstance(validation_data, tf.data.Dataset) and not are_texts(
             validation_data
         ):
-            validation_data = _in_batches_of(size, validation_data)
+            validation_data = _in_batches_of(
+                size, validation_data, _count_batched(validation_data)
+            )
         with _out_of_memory_fails_alone():
             history = model.fit(
                 x,
@@ -228,6 +259,15 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
                 f"the loss became NaN in the last of {len(losses)} epochs"
             )
         return history
+
+    def _patience(self, hp, values):
+        """The epochs without a better figure that end a trial, or `None`."""
+        patience = values.get("patience")
+        # The first trial is what the others are compared with: it stops where
+        # training does.
+        is_first = self.first_values().items() <= hp.values.items()
+        is_open = patience is None and "patience" not in self._fixed
+        return _PATIENCE if is_open and not is_first else patience
 
     def first_settings(self) -> dict[str, dict]:
         """The `settings` of the first trial."""
@@ -272,8 +312,9 @@ class SentenceHyperModel(_ClassifierHyperModel):
         vectors: `None`, or the pair of arrays that
             `keras_selfattn.layers.WordEmbedding.load_vectors` takes.
         patience: Integer, how many epochs without a better `val_accuracy`
-            end a trial. Defaults to the recipe's, or to 3 in all trials but
-            the first.
+            end a trial; with `None`, all trials have all epochs. Defaults to
+            `"auto"`: the recipe's, or, where it has none, 3 in all trials
+            but the first.
         papers_space: Boolean, whether arguments that are not given are
             searched in the papers' values, or in those of a recipe that has
             some. Otherwise they stay the preset's.
@@ -373,13 +414,36 @@ def preset_of(recipe: Recipe) -> models.Preset:
     )
 
 
-def _in_batches_of(size, dataset):
-    rows = dataset.reduce(0, lambda count, batch: count + tf.size(batch[1]))
+def _count_rows(x, y, sides):
+    """The number of rows of what `fit` is given."""
+    if isinstance(x, EncodedDataset):
+        return len(x)
+    if isinstance(x, tf.data.Dataset):
+        if are_texts(x):
+            return sum(1 for _ in rows_of_dataset(x, sides))
+        return _count_batched(x)
+    if y is None:
+        raise keras_tuner.errors.FatalValueError(
+            "Expected labels, `y`, but with an EncodedDataset or a "
+            "`tf.data.Dataset`, which has them. "
+            f"Received: y=None and x of type {type(x).__name__}"
+        )
+    # A single value is for the model's `fit` to refuse, too.
+    return len(np.atleast_1d(listed(y)))
+
+
+def _count_batched(dataset):
+    # Of soft labels each row has several.
+    rows = dataset.reduce(0, lambda count, batch: count + tf.shape(batch[1])[0])
+    return int(rows)
+
+
+def _in_batches_of(size, dataset, rows):
     return prefetch_batches(
         dataset.unbatch()
         .padded_batch(size)
         # Keras would warn of a number of batches that it does not know.
-        .apply(tf.data.experimental.assert_cardinality(-(-int(rows) // size)))
+        .apply(tf.data.experimental.assert_cardinality(-(-rows // size)))
     )
 
 

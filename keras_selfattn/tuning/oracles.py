@@ -1,7 +1,7 @@
 """KerasTuner's oracles, which choose the values of each trial.
 
-These begin with the preset's own values, keep to a time budget, and give up
-workers that are lost.
+These begin with the defaults of the search space, keep to a time budget, and
+give up workers that are lost.
 """
 
 import functools
@@ -62,7 +62,7 @@ class _PresetFirst:
         return self.next_values(trial_id)
 
     def first_values(self):
-        """The defaults, which are the preset's own values."""
+        """The defaults: the preset's own values where the space has them."""
         return next(_combinations(self.hyperparameters.space))
 
     def next_values(self, trial_id):

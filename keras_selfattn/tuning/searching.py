@@ -64,7 +64,9 @@ def search(
 ) -> Any:
     """Search arguments of a model on labeled texts, and keep the best one.
 
-    The first trial has the values of the preset, or of the recipe. The
+    The first trial has the values of the preset, or of the recipe, but for
+    those that `arguments` fixes; of a list without the own value it has the
+    first one. The best trial is no worse than it on the dev texts. The
     folder becomes that of a training run, with the best trial's model as it
     was at its best epoch (`model/`, `settings.json`, `history.csv`), and
     holds the search as well: `trials.csv`, the picture `trials.png`,

@@ -162,8 +162,9 @@ class _Tuner:
 class RandomSearch(_Tuner, keras_tuner.RandomSearch):
     """`keras_tuner.RandomSearch`, with the preset's own values first.
 
-    The first trial has the default of each hyperparameter. So the best one
-    is, on the data that chooses it, no worse than the preset.
+    The first trial has the default of each hyperparameter: the preset's own
+    value, or the first of a list that lacks it. The best one is, on the data
+    that chooses it, no worse than this trial.
 
     Args:
         hypermodel: A hypermodel of `keras_selfattn.tuning`.

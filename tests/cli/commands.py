@@ -43,6 +43,9 @@ def write_titles(data, folder, title):
 
 
 def train_arguments(data, output, *more):
+    """A small `train`, of which what is said in `more` is not said before."""
+    again = [each.rpartition("=")[0] for each in more]
+    small = [each for each in SMALL if each.rpartition("=")[0] not in again]
     return [
         "train",
         str(data / "train.jsonl"),
@@ -50,7 +53,7 @@ def train_arguments(data, output, *more):
         f"--output={output}",
         "--text=review",
         "--label=stars",
-        *SMALL,
+        *small,
         *more,
     ]
 

@@ -4,6 +4,7 @@ from keras_selfattn.cli import main
 from keras_selfattn.cli import make_parser
 from keras_selfattn.training.values import VALUES
 from keras_selfattn.training.values import describe_values
+from tests.cli.commands import fails
 from tests.cli.commands import train_arguments
 
 
@@ -22,6 +23,18 @@ def test_a_setting_without_a_value(data, tmp_path, capsys):
         main(train_arguments(data, tmp_path / "run", "--set=units"))
     assert raised.value.code == 2
     assert "NAME=VALUE" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "given", [["--epochs=5", "--set=epochs=7"], ["--set=units=5"] * 2]
+)
+def test_what_is_set_twice(data, tmp_path, capsys, given):
+    columns = ["--text=review", "--label=stars"]
+    files = [data / "train.jsonl", f"--dev={data / 'dev.jsonl'}"]
+    train = ["train", *files, *columns, f"--output={tmp_path / 'run'}"]
+    name = given[-1].split("=")[1]
+    fails(capsys, [*train, *given], f"more than one of: {name}")
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize("command", ["train", "tune", "reproduce"])

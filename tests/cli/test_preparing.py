@@ -1,6 +1,7 @@
 import json
 import subprocess
 import sys
+import zipfile
 
 import pytest
 
@@ -87,6 +88,56 @@ def test_no_file_of_a_pattern(parts, tmp_path, capsys):
     given[1] = str(parts / "nothing-*")
     fails(capsys, given, "no file that matches", "nothing-*")
     assert not (tmp_path / "ids").exists()
+
+
+@pytest.mark.parametrize("place", ["data", "dev"])
+def test_texts_that_are_ids_already_are_refused(parts, tmp_path, capsys, place):
+    ids = tmp_path / "ids"
+    ids.mkdir()
+    (ids / "manifest.json").write_text("{}")
+    given = arguments(parts, tmp_path / "new", f"--dev={ids}")
+    if place == "data":
+        given = ["prepare", ids, f"--output={tmp_path / 'new'}"]
+    fails(capsys, given, f"`prepare` takes texts. Received: {ids}, which")
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("manifest", ["{}", "[]", '{"settings": 1}'])
+@pytest.mark.parametrize("more", [[], ["--preset=lin2017_yelp"]])
+def test_a_folder_of_another_manifest(tmp_path, capsys, manifest, more):
+    path = tmp_path / "manifest.json"
+    path.write_text(manifest)
+    train = ["train", tmp_path, f"--output={tmp_path / 'run'}", *more]
+    fails(capsys, train, f"{path} does not say what `prepare` has made")
+    assert not (tmp_path / "run").exists()
+
+
+def write_archive(path, *words):
+    """An archive as SNLI's, of a pair for each word in each of its parts."""
+    rows = [
+        {"gold_label": label, "sentence1": f"A {word}.", "sentence2": "Any."}
+        for word in words
+        for label in ("entailment", "neutral")
+    ]
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    with zipfile.ZipFile(path, "w") as archive:
+        for part in ("train", "dev"):
+            archive.writestr(f"snli_1.0/snli_1.0_{part}.jsonl", lines)
+    return path
+
+
+def test_the_dev_texts_of_all_archives(parts, tmp_path, capsys):
+    archives = [
+        write_archive(tmp_path / "one.zip", "dog"),
+        write_archive(tmp_path / "two.zip", "cat", "cow"),
+    ]
+    output = tmp_path / "ids"
+    given = ["--preset=parikh2016_snli", "--workers=1", f"--output={output}"]
+    fails(capsys, ["prepare", *archives, parts / "dev.jsonl", *given], "--dev")
+    assert main(["prepare", *map(str, archives), *given]) == 0
+    manifest = json.loads((output / "manifest.json").read_text())
+    assert manifest["dev"]["rows"] == 6
+    assert "6 texts of" in capsys.readouterr().out
 
 
 @pytest.mark.slow

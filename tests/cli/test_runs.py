@@ -12,7 +12,7 @@ HISTORY = """epoch,accuracy,loss,val_accuracy,val_loss
 """
 
 
-def write_run(folder, seconds=None, model=(), **training):
+def write_run(folder, seconds=None, model=(), teachers=None, **training):
     (folder / "model").mkdir(parents=True)
     (folder / "model" / "model.weights.h5").write_bytes(bytes(2_500_000))
     settings = {
@@ -22,6 +22,8 @@ def write_run(folder, seconds=None, model=(), **training):
         "model": {"units": 6, **dict(model)},
         "training": {"epochs": 3, "optimizer": "sgd", **training},
     }
+    if teachers is not None:
+        settings["teachers"] = teachers
     (folder / "settings.json").write_text(json.dumps(settings))
     (folder / "history.csv").write_text(HISTORY)
     if seconds is not None:
@@ -53,6 +55,19 @@ def test_runs_side_by_side(shown):
         ],
         ["a", "6", "accuracy", "2 of 3", "75.00%", "-", "1.2500", "2.5", "2.5"],
         ["b/c", "12", "loss", "3 of 3", "50.00%", "-", "1.0000", "2.5", "-"],
+    ]
+
+
+def test_runs_of_other_teachers(tmp_path, capsys):
+    write_run(tmp_path / "a")
+    write_run(tmp_path / "b", teachers={"one": 12, "runs/two/model": 345})
+    assert main(["runs", str(tmp_path)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    shown = [cells(line)[:2] for line in lines if line[0] in "│┃"]
+    assert shown == [
+        ["run", "teachers"],
+        ["a", "-"],
+        ["b", "one, runs/two/model"],
     ]
 
 

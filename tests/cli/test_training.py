@@ -81,7 +81,8 @@ def test_settings_of_its_own_with_word_vectors(data, tmp_path):
     folder = tmp_path / "prepared"
     assert main(["prepare", *files, f"--output={folder}", *columns]) == 0
     again = tmp_path / "again"
-    arguments = ["train", str(folder), f"--output={again}", *SMALL, *given]
+    small = [each for each in SMALL if "embedding_dim" not in each]
+    arguments = ["train", str(folder), f"--output={again}", *small, *given]
     assert main(arguments) == 0
     settings = json.loads((again / "settings.json").read_text())
     assert settings["model"]["ambiguity_penalty"] == 1.0
@@ -353,6 +354,42 @@ def interrupted_in(epoch):
 
 
 @pytest.mark.parametrize("epoch", [0, 1])
+def test_a_run_in_a_folder_of_its_preset_s_name_goes_on(
+    data, tmp_path, monkeypatch, epoch
+):
+    monkeypatch.chdir(tmp_path)
+    more = ["--preset=lin2017_yelp", "--epochs=2"]
+    arguments = train_arguments(data, "lin2017_yelp", *more)
+    with monkeypatch.context() as patch:
+        patch.setattr(keras.callbacks, "CallbackList", interrupted_in(epoch))
+        assert main(arguments) == 130
+    assert main([*arguments, "--resume"]) == 0
+
+
+def test_a_card_that_is_missing_is_written_when_the_run_goes_on(
+    data, tmp_path, monkeypatch, capsys
+):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    dev = tmp_path / "dev.jsonl"
+    row = json.dumps({"review": "good", "stars": "six"})
+    dev.write_text((data / "dev.jsonl").read_text() + row + "\n")
+    more = [f"--dev={dev}", "--max-bad-rate=0.1"]
+    arguments = train_arguments(data, tmp_path / "run", *more)
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "write_card", interrupt)
+        assert main(arguments) == 130
+    assert not (tmp_path / "run" / "checkpoint").exists()
+    assert main([*arguments, "--resume"]) == 0
+    said = capsys.readouterr()
+    assert "finished before" not in said.out
+    assert "21 rows, left out: 1 unknown label" in said.err
+    card = (tmp_path / "run" / "model" / "README.md").read_text()
+    assert "over 20 texts" in card
+
+
+@pytest.mark.parametrize("epoch", [0, 1])
 def test_an_interrupted_run_tells_how_it_goes_on(
     data, tmp_path, monkeypatch, capsys, epoch
 ):
@@ -442,6 +479,24 @@ def test_a_recipes_falling_rate_takes_the_epochs_asked_for(
     fails(capsys, more, "other values of: training (decay_epochs)")
 
 
+@pytest.mark.parametrize("more", [[], ["--recipe=own_texts"]])
+def test_another_optimizer_than_the_recipe_s_has_its_own_rate(
+    data, tmp_path, more
+):
+    arguments = train_arguments(data, tmp_path / "run", *more)
+    assert main([*arguments, "--optimizer=sgd"]) == 0
+    settings = json.loads((tmp_path / "run" / "settings.json").read_text())
+    # Neither the recipe's, nor that of its preset, whose optimizer it is.
+    assert settings["training"]["learning_rate"] == 0.01
+    assert settings["training"]["patience"] == 5
+
+
+def test_nothing_is_searched_twice(data, tmp_path, capsys):
+    _, *arguments = train_arguments(data, tmp_path / "run")
+    twice = ["--search=dropout=[0.1]", "--search=dropout=[0.2]"]
+    fails(capsys, ["tune", *arguments, *twice], "more than one of: dropout")
+
+
 @pytest.mark.parametrize("command", ["train", "tune"])
 @pytest.mark.parametrize(
     "option, message",
@@ -457,3 +512,12 @@ def test_what_is_wrong_is_said_by_its_option(
     _, *arguments = train_arguments(data, tmp_path / "run")
     option = option.format(run=run)
     fails(capsys, [command, *arguments, option], message)
+
+
+def test_dev_texts_that_are_ids_already_are_refused(data, tmp_path, capsys):
+    ids = tmp_path / "ids"
+    ids.mkdir()
+    (ids / "manifest.json").write_text("{}")
+    arguments = train_arguments(data, tmp_path / "run", f"--dev={ids}")
+    fails(capsys, arguments, f"`--dev` takes texts. Received: {ids}, which")
+    assert not (tmp_path / "run").exists()

@@ -342,6 +342,23 @@ def test_labels_are_collected(labels, expected):
     assert model.labels == expected
 
 
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({"sample_weight": [1.0]}, "as many weights as texts"),
+        ({"class_weight": {"three": 1.0}}, "class weight.*'three'"),
+        ({"validation_data": (["good"], ["three"])}, "'three'"),
+        ({"validation_split": 2.0}, "validation_split=2.0"),
+    ],
+)
+def test_a_fit_that_fails_collects_no_labels(given, message):
+    model = compiled(tiny_classifier(dropout=0.0))
+    model.labels = None
+    with pytest.raises(ValueError, match=message):
+        model.fit(TEXTS, LABELS, verbose=0, **given)
+    assert model.labels is None
+
+
 def test_an_evaluation_gives_a_model_no_labels():
     model = compiled(tiny_classifier(dropout=0.0))
     expected = model.evaluate(TEXTS, LABELS, verbose=0)

@@ -6,6 +6,7 @@ from keras.ops import convert_to_numpy as array
 from keras_selfattn.training.averaging import set_reach
 from keras_selfattn.training.building import compile_model
 from tests.tiny_classifier import tiny_classifier
+from tests.training.small import SMALL
 from tests.training.small import assert_same_run
 from tests.training.small import final_weights
 from tests.training.small import reviews
@@ -35,6 +36,29 @@ def test_averaging_changes_what_is_kept_and_not_how_it_learns(
     ]
     np.testing.assert_array_equal(losses[0]["loss"], losses[1]["loss"])
     assert (losses[0]["val_loss"] != losses[1]["val_loss"]).all()
+
+
+def test_callbacks_see_the_averages_that_the_figures_are_of(tmp_path):
+    texts, labels = zip(*reviews(40, 2), strict=True)
+    seen = []
+
+    class Look(keras.callbacks.Callback):
+        def on_epoch_end(self, epoch, logs=None):
+            model = self.model
+            ids = model.preprocess(texts)
+            gold = [model.labels.index(label) for label in labels]
+            loss = -np.log(array(model(ids))[np.arange(40), gold]).mean()
+            loss += sum(float(array(each)) for each in model.losses)
+            seen.append((loss, logs["val_loss"]))
+
+    train(
+        tmp_path / "run",
+        model_overrides={**SMALL, "attention_penalty": 0.0},
+        training_overrides=AVERAGED,
+        callbacks=[Look()],
+    )
+    assert len(seen) == AVERAGED["epochs"]
+    np.testing.assert_allclose(*zip(*seen, strict=True), rtol=1e-4)
 
 
 def test_the_kept_model_has_the_averages_that_dev_chose(averaged_run):

@@ -46,6 +46,17 @@ def test_an_argument_of_the_wrong_type(tmp_path):
     assert not (tmp_path / "x").exists()
 
 
+def test_a_loss_that_keras_scales_takes_no_factor():
+    values = models.get_preset("lin2017_yelp").training
+    given = {**values, "loss_scale_factor": 1024.0}
+    with pytest.raises(ValueError, match="mixed_float16.*_factor=1024.0"):
+        training.compile_model(tiny_classifier(dtype="mixed_float16"), given)
+    for dtype in ("float32", "mixed_bfloat16"):
+        model = tiny_classifier(dtype=dtype)
+        training.compile_model(model, given)
+        assert model.optimizer.loss_scale_factor == 1024.0
+
+
 @pytest.mark.parametrize("trainable", [False, True])
 @pytest.mark.parametrize("optimizer", ["sgd", "adam", "adagrad"])
 def test_fixed_vectors_cost_no_state_and_no_gradient(trainable, optimizer):

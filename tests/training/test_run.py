@@ -215,6 +215,17 @@ def test_half_the_data_of_a_killed_run_are_not_used(run, tmp_path):
     assert not (folder / "data").exists()
 
 
+def test_a_model_that_was_being_replaced_is_put_back(run, tmp_path):
+    folder = tmp_path / "killed"
+    shutil.copytree(run[0], folder)
+    # As where it was killed between two renamings.
+    (folder / "model").rename(folder / ".model.old")
+    train(folder, resume=True)
+    assert_same_run(run[0], folder)
+    assert (folder / "model" / "vocabulary.txt").exists()
+    assert not (folder / ".model.old").exists()
+
+
 def test_a_run_that_does_not_start_leaves_nothing_behind(tmp_path):
     with pytest.raises(FileNotFoundError):
         train(tmp_path / "a" / "run", vectors=tmp_path / "missing.txt")

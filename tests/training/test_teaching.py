@@ -185,6 +185,8 @@ def test_a_stopped_run_goes_on_as_if_it_had_not(teachers, tmp_path):
         train(stopped, teachers=paths(teachers), callbacks=[Stop()])
     with pytest.raises(ValueError, match="other values of: teachers"):
         train(stopped, teachers=paths(teachers)[:1], resume=True)
+    with pytest.raises(ValueError, match="other values of: teachers"):
+        train(stopped, resume=True)
     resumed = train(stopped, teachers=paths(teachers), resume=True)
     for one, other in zip(
         whole.get_weights(), resumed.get_weights(), strict=True
@@ -234,6 +236,18 @@ def test_the_command_says_what_a_model_has_learned_from(teachers, tmp_path):
     named = ", ".join(f"`{path}`" for path in paths(teachers))
     assert f"It has learned the answers of {named} beside the labels." in card
     assert models.from_preset(tmp_path / "run").labels == ["bad", "good"]
+
+
+def test_a_teacher_of_16_bits_is_told_from_others(tmp_path):
+    numbers = []
+    for dtype, seed in (("bfloat16", 1), ("bfloat16", 2), ("float32", 1)):
+        teacher = tiny_classifier(labels=["bad", "good"], dtype=dtype)
+        bias = teacher.layers[-1].bias
+        bias.assign(np.full(bias.shape, seed, "float32"))
+        teacher.save_to_preset(tmp_path / "teacher")
+        settings = Teachers([tmp_path / "teacher"]).settings["teachers"]
+        numbers += settings.values()
+    assert len(set(numbers)) == 3
 
 
 @pytest.mark.parametrize(

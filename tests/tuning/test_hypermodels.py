@@ -21,8 +21,9 @@ WORDS = ["the", "food", "was", "good", "nice", "great", "bad", "poor", "awful"]
 
 
 def make(**arguments):
-    given = {"papers_space": False, **TINY, **arguments}
-    return tuning.SentenceHyperModel("lin2017_yelp", 11, 2, **given)
+    sizes = {"vocabulary_size": 11, "num_classes": 2}
+    given = {**sizes, "papers_space": False, **TINY, **arguments}
+    return tuning.SentenceHyperModel("lin2017_yelp", **given)
 
 
 def encode(size):
@@ -221,6 +222,31 @@ def test_a_list_is_searched_and_anything_else_fixed():
     assert settings["model"]["dropout"] == 0.25
 
 
+@pytest.mark.parametrize("preset_class", [tuple, list])
+@pytest.mark.parametrize("value_class", [tuple, list])
+def test_the_preset_s_own_value_among_several_numbers(
+    preset_class, value_class
+):
+    recipe = zoo.Recipe(
+        "chen2018_snli", model={"units": preset_class([600, 600, 600])}
+    )
+    own, other = value_class([600, 600, 600]), value_class([300])
+    hypermodel = tuning.SentencePairHyperModel(
+        recipe, 11, 3, units=[other, own]
+    )
+    settings = hypermodel.first_settings()
+    assert settings["model"]["units"] == [600, 600, 600]
+
+
+def test_a_recipe_s_range_of_several_numbers():
+    recipe = zoo.Recipe("chen2018_snli", search={"units": [(300,), [600] * 3]})
+    hypermodel = tuning.SentencePairHyperModel(recipe, 11, 3)
+    (choice,) = hypermodel.choices
+    assert choice.codes == ["[300]", "[600, 600, 600]"]
+    settings = hypermodel.first_settings()
+    assert settings["model"]["units"] == [600, 600, 600]
+
+
 def test_the_effect_of_a_condition():
     hypermodel = make(pooling=["max", "structured"], num_heads=[2, 3])
     hp, model = built(hypermodel)
@@ -369,14 +395,40 @@ def test_the_batch_size_of_the_trial_counts(kind, datasets):
         assert not any(map(is_tuned, datasets))
 
 
-def test_a_trial_doubles_its_batch_as_training_does(monkeypatch):
+KINDS = ["encoded", "batched", "arrays", "texts", "dataset of texts"]
+
+
+def given_as(kind, size):
+    """A hypermodel's arguments that make it read texts, and texts for it."""
+    if kind == "encoded":
+        return {}, (encode(size),)
+    if kind == "batched":
+        return {}, (encode(size).batches(3),)
+    if kind == "arrays":
+        return {}, arrays(size)
+    reading = {
+        "vocabulary_size": None,
+        "num_classes": None,
+        "preprocessor": TextPreprocessor(WORDS),
+        "labels": ["bad", "good"],
+    }
+    columns = tuple(map(list, zip(*rows(size), strict=True)))
+    if kind == "texts":
+        return reading, columns
+    return reading, (tf.data.Dataset.from_tensor_slices(columns).batch(3),)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_trial_doubles_its_batch_as_training_does(kind, monkeypatch):
     monkeypatch.setattr(values, "_LONG_EPOCH", 3)
-    hypermodel = make(batch_size=2, max_batch_size=8, steps_per_execution=1)
-    hp, model = built(hypermodel)
-    history = hypermodel.fit(
-        hp, model, encode(8), validation_data=encode(4), epochs=1, verbose=0
+    reading, data = given_as(kind, 8)
+    hypermodel = make(
+        batch_size=2, max_batch_size=8, steps_per_execution=1, **reading
     )
-    assert history.params["steps"] == 2
+    hp, model = built(hypermodel)
+    counted = Batches()
+    hypermodel.fit(hp, model, *data, epochs=1, callbacks=[counted], verbose=0)
+    assert counted.count == 2
 
 
 def test_rows_are_shuffled_anew_each_epoch_and_alike_each_time():
@@ -437,21 +489,24 @@ def test_a_recipe_has_the_characters_of_the_preprocessor(characters, size):
     assert model.get_config()["character_vocabulary_size"] == size
 
 
-@pytest.mark.parametrize("patience, epochs", [(None, 3), (1, 2)])
-def test_a_trial_stops_where_the_recipe_says(patience, epochs):
+@pytest.mark.parametrize(
+    "given, patience, epochs",
+    [({}, 2, 3), ({"patience": 1}, 1, 2), ({"patience": None}, None, 5)],
+)
+def test_a_trial_stops_where_the_recipe_says(given, patience, epochs):
     recipe = zoo.Recipe(
         "lin2017_yelp",
         model=TINY_MODEL,
         training={"optimizer": "adam", "patience": 2},
         search={"learning_rate": [1e-9, 2e-9]},
     )
-    hypermodel = tuning.SentenceHyperModel(recipe, 11, 2, patience=patience)
+    hypermodel = tuning.SentenceHyperModel(recipe, 11, 2, **given)
     for rate in (1e-9, 2e-9):
         hp, trained = trained_epochs(hypermodel, 5, learning_rate=rate)
         assert trained == epochs
         # So that training with a trial's values ends there too.
         values = hypermodel.settings(hp)["training"]
-        assert values["patience"] == epochs - 1
+        assert values["patience"] == patience
     assert recipe.training["patience"] == 2
 
 
@@ -517,12 +572,57 @@ def test_averaged_weights_are_those_that_are_evaluated_and_kept():
         assert not np.array_equal(kept, last)
 
 
-def test_averages_reach_over_epochs_in_a_trial():
-    hypermodel = make(ema_epochs=3, batch_size=2)
+@pytest.mark.parametrize("kind", KINDS)
+def test_averages_reach_over_epochs_in_a_trial(kind):
+    reading, data = given_as(kind, 8)
+    hypermodel = make(ema_epochs=3, batch_size=2, **reading)
     hp, model = built(hypermodel)
-    hypermodel.fit(hp, model, encode(8), epochs=1, verbose=0)
+    hypermodel.fit(hp, model, *data, epochs=1, verbose=0)
     assert model.optimizer.use_ema
     assert model.optimizer.ema_momentum == 11 / 12
+
+
+@pytest.mark.parametrize("kind", ["arrays", "texts"])
+def test_averages_reach_over_the_rows_that_are_trained_on(kind):
+    reading, data = given_as(kind, 8)
+    hypermodel = make(ema_epochs=3, batch_size=2, **reading)
+    hp, model = built(hypermodel)
+    more = {"validation_split": 0.5, "epochs": 1, "verbose": 0}
+    hypermodel.fit(hp, model, *data, **more)
+    assert model.optimizer.ema_momentum == 5 / 6
+
+
+def test_rows_of_soft_labels_are_counted():
+    hypermodel = make(batch_size=2, ema_epochs=3)
+    hp, model = built(hypermodel)
+    model.compile(model.optimizer, "categorical_crossentropy")
+    data = encode(8).batches(4).map(lambda x, y: (x, tf.one_hot(y, 2)))
+    hypermodel.fit(hp, model, data, epochs=1, verbose=0)
+    assert model.optimizer.ema_momentum == 11 / 12
+
+
+def test_data_without_a_number_of_rows():
+    hypermodel = make()
+    hp, model = built(hypermodel)
+    with pytest.raises(ValueError, match="`y`.*Received: y=None.*generator"):
+        hypermodel.fit(hp, model, (batch for batch in encode(8).batches(2)))
+
+
+def test_the_batch_size_is_no_argument_of_the_search():
+    hypermodel = make(batch_size=4)
+    hp, model = built(hypermodel)
+    with pytest.raises(ValueError, match="the hypermodel.*batch_size=64"):
+        hypermodel.fit(hp, model, *arrays(8), batch_size=64)
+
+
+def test_a_recipe_that_needs_vectors_has_them():
+    hypermodel = tuning.SentenceHyperModel(
+        zoo.get_recipe("own_texts_vectors"),
+        preprocessor=TextPreprocessor(WORDS),
+        labels=["bad", "good"],
+    )
+    with pytest.raises(ValueError, match="pretrained.*vectors=None"):
+        built(hypermodel)
 
 
 def test_the_learning_rate_falls_in_a_trial():

@@ -279,9 +279,9 @@ def test_a_width_that_is_searched_takes_no_installed_vectors(data, tmp_path):
         (["--set=preset=x"], ["'preset' is given to the search itself"]),
         (["--set=vectors=abc"], ["'vectors' is given to the search itself"]),
         (["--set=self=1"], ["no such training value", "'self'"]),
-        (["--set=units=-2"], ["-2"]),
+        (["--set=ngram_buckets=-2"], ["-2"]),
         (["--search=learning_rate=[]"], ["at least one value"]),
-        (["--set=units=wide"], ["'wide'"]),
+        (["--set=ngram_buckets=wide"], ["'wide'"]),
         (["--trials=0"], ["trials=0"]),
         (["--time=0"], ["minutes=0"]),
         (["--time=nan"], ["minutes=nan"]),
@@ -350,6 +350,25 @@ def test_a_patience_that_is_given_and_epochs_hold_for_all_trials(tmp_path):
     assert settings["training"]["epochs"] == 3
     rows = read_csv(tmp_path / "search")
     assert [row["epochs"] for row in rows] == ["2", "2"]
+
+
+def test_a_patience_of_none_ends_no_trial(tmp_path):
+    recipe = zoo.Recipe(
+        "lin2017_yelp",
+        model=TINY_MODEL,
+        training={"optimizer": "adam", "patience": 1},
+    )
+    model = tuning.search(
+        recipe,
+        TRAIN,
+        DEV,
+        tmp_path / "search",
+        trials=1,
+        epochs=3,
+        arguments={"learning_rate": [1e-9], "patience": None},
+    )
+    assert model.training_record["training"]["patience"] is None
+    assert [row["epochs"] for row in read_csv(tmp_path / "search")] == ["3"]
 
 
 @pytest.mark.parametrize(
