@@ -366,6 +366,9 @@ class ReadsTexts(_Model):
                     "`model(model.preprocessor(texts))`. Received: the texts"
                 )
             args = self._batch_of(args[0]), *args[1:]
+        elif args:
+            # Tensors may be those of a graph.
+            self._check_ids(args[0], np.ndarray)
         return super().__call__(*args, **kwargs)
 
     def encode(
@@ -540,10 +543,10 @@ class ReadsTexts(_Model):
                 f"The model {self.name!r} takes a `compile` before `{method}`"
             )
 
-    def _check_ids(self, data):
+    def _check_ids(self, data, of=object):
         """`ValueError` where arrays hold ids that there are no vectors for.
 
-        What is no array is left to Keras.
+        What is no array, or of another kind, is left to Keras.
         """
         if not isinstance(data, dict):
             names = list(self.input)
@@ -552,7 +555,9 @@ class ReadsTexts(_Model):
             kind = "character_" if name.endswith("char_ids") else ""
             size = self._arguments.get(f"{kind}vocabulary_size")
             is_array = hasattr(ids, "dtype") and hasattr(ids, "shape")
-            if not (is_array and size and math.prod(ids.shape)):
+            if not (is_array and isinstance(ids, of) and size):
+                continue
+            if not math.prod(ids.shape):
                 continue
             ids = ops.convert_to_numpy(ids)
             least, most = int(ids.min()), int(ids.max())

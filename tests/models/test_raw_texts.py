@@ -463,7 +463,7 @@ def test_streams_are_of_ids(model, method):
         assert len(found[0]) == 4
 
 
-@pytest.mark.parametrize("method", sorted({*ASK} - {"call", "encode"}))
+@pytest.mark.parametrize("method", sorted({*ASK} - {"encode"}))
 @pytest.mark.parametrize("ids", [[[3, 99]], [[-1, 2]]])
 def test_ids_out_of_the_vocabulary(model, method, ids):
     with pytest.raises(ValueError, match="`token_ids` must be ids from 0 to 6"):
@@ -675,3 +675,19 @@ def test_a_call_takes_texts_by_their_name(model):
         for outputs in (model(inputs=TEXTS), model(TEXTS))
     )
     np.testing.assert_array_equal(by_name, expected)
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_on_batch", "__call__"])
+@pytest.mark.parametrize("name", ["premise_token_ids", "hypothesis_token_ids"])
+def test_ids_of_pairs_out_of_the_vocabulary(pair_model, method, name):
+    ids = {**pair_model.preprocess(PAIRS[:1]), name: np.array([[2, 6]])}
+    with pytest.raises(ValueError, match=f"`{name}` must be ids from 0 to 5"):
+        getattr(pair_model, method)(ids)
+
+
+def test_ids_of_characters_out_of_the_vocabulary():
+    model = tiny_classifier(characters="adfgo")
+    ids = {**model.preprocess(TEXTS[:1])}
+    ids["char_ids"] = np.full((1, 3, 2), 99)
+    with pytest.raises(ValueError, match="`char_ids` must be ids from 0 to 6"):
+        model.predict(ids, verbose=0)
