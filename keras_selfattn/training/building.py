@@ -110,7 +110,7 @@ def _check_loss_scale(model, training):
     """`ValueError` where Keras would drop the factor, having its own."""
     factor = training.get("loss_scale_factor")
     policy = model.dtype_policy
-    if factor is not None and policy.compute_dtype == "float16":
+    if factor is not None and policy.name == "mixed_float16":
         raise ValueError(
             f"With the dtype {policy.name}, the factor of the loss follows "
             f"the gradients. Received: loss_scale_factor={factor}"

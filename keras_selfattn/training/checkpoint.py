@@ -127,7 +127,9 @@ class Checkpoint:
             ValueError: if it is of another backend, or of other texts or
                 fixed word vectors.
         """
-        model.optimizer.build(model.trainable_variables)
+        if not model.optimizer.built:
+            # Keras's scaling of losses would add its variables once more.
+            model.optimizer.build(model.trainable_variables)
         state = self._state()
         # Runs were TensorFlow's alone at first.
         backend = state.get("backend", "tensorflow")

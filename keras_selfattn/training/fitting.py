@@ -70,6 +70,17 @@ def fit(
     dev_batches = dev_data.batches(size, share=share)
     counts = texts.train_data.class_counts(model.output.shape[-1])
     weights = balanced_weights(counts, training)
+    if targets is not None and weights is not None:
+        if workers is not None:
+            raise ValueError(
+                "`class_weight` with teachers is for one process. Received: "
+                f"class_weight={training['class_weight']!r}, and several"
+            )
+        # Keras would go by the class that the teachers prefer.
+        train_data.weights = np.array(
+            [weights[label] for label in texts.train_data.labels], "float32"
+        )
+        weights = None
     checksums = texts.checksums()
     if workers is not None:
         from keras_selfattn.training import together

@@ -49,8 +49,14 @@ class Teachers:
     def __init__(
         self, names: Sequence[str | os.PathLike], verify: bool = True
     ) -> None:
+        names = list(map(str, names))
+        if len(set(names)) < len(names):
+            raise ValueError(
+                "`teachers` must be different models. Received: "
+                f"teachers={names!r}"
+            )
         self._models = {
-            str(name): models.from_preset(name, verify=verify) for name in names
+            name: models.from_preset(name, verify=verify) for name in names
         }
         for name, model in self._models.items():
             for part in ("preprocessor", "labels"):

@@ -39,7 +39,8 @@ class Steps:
         if class_weight is not None:
             weights = [class_weight[i] for i in range(len(class_weight))]
             self._class_weights = tf.constant(weights, "float32")
-        model.optimizer.build(model.trainable_variables)
+        if not model.optimizer.built:
+            model.optimizer.build(model.trainable_variables)
         build_metrics(model)
         self._loss = next(m for m in model.metrics if m.name == "loss")
         self.train = tf.function(

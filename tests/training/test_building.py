@@ -51,7 +51,7 @@ def test_a_loss_that_keras_scales_takes_no_factor():
     given = {**values, "loss_scale_factor": 1024.0}
     with pytest.raises(ValueError, match="mixed_float16.*_factor=1024.0"):
         training.compile_model(tiny_classifier(dtype="mixed_float16"), given)
-    for dtype in ("float32", "mixed_bfloat16"):
+    for dtype in ("float32", "mixed_bfloat16", "float16"):
         model = tiny_classifier(dtype=dtype)
         training.compile_model(model, given)
         assert model.optimizer.loss_scale_factor == 1024.0

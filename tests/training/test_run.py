@@ -99,6 +99,26 @@ def stopped_within(folder, epoch, batches, **changes):
     return len(state["history"]), state.get("batches", 0)
 
 
+def test_a_run_that_scales_its_loss_goes_on_within_an_epoch(tmp_path):
+    changes = {
+        "model_overrides": {
+            **SMALL,
+            "encoder": "cnn",
+            "dtype": "mixed_float16",
+        },
+        "training_overrides": {
+            "epochs": 2,
+            "batch_size": 16,
+            "steps_per_execution": 1,
+        },
+    }
+    train(tmp_path / "whole", **changes)
+    folder = tmp_path / "parts"
+    assert stopped_within(folder, 0, 2, **changes) == (0, 2)
+    train(folder, **changes, resume=True)
+    assert_same_run(tmp_path / "whole", folder)
+
+
 @pytest.mark.slow
 def test_a_run_goes_on_within_an_epoch(tmp_path, capsys):
     # On TensorFlow and JAX, two of the six batches at once; dropout, averages,

@@ -129,6 +129,47 @@ def test_the_loss_is_the_cross_entropy_with_the_targets(teachers, tmp_path):
     )
 
 
+def test_rows_weigh_by_their_label_and_not_by_what_teachers_say(
+    teachers, tmp_path
+):
+    good = [row for row in ROWS if row[1] == "good"]
+    bad = [row for row in ROWS if row[1] == "bad"]
+    rows = [*good[:8], *bad[:16]]
+    model = training.train(
+        "lin2017_yelp",
+        rows,
+        ROWS[40:],
+        tmp_path / "run",
+        model_overrides=TINY,
+        training_overrides={
+            **{"optimizer": "adam", "epochs": 1, "min_count": 1},
+            **{"batch_size": len(rows), "learning_rate": 1e-12},
+            **{"class_weight": "balanced", "student_loss_weight": 0.01},
+        },
+        teachers=paths(teachers),
+        verbose=0,
+    )
+    texts, labels = zip(*rows, strict=True)
+    true = np.array([[label == "bad", label == "good"] for label in labels])
+    mean = sum(answers(teacher, texts) for teacher, _ in teachers) / 2
+    wanted = 0.01 * true + 0.99 * mean
+    # Teachers that go by the labels would hide it.
+    assert (wanted.argmax(axis=1) != true.argmax(axis=1)).any()
+    losses = -(wanted * np.log(answers(model, texts))).sum(axis=-1)
+    weights = np.where([label == "good" for label in labels], 24 / 16, 24 / 32)
+    (row,) = history(tmp_path / "run")
+    assert float(row["loss"]) == pytest.approx(
+        (weights * losses).mean(), abs=1e-5
+    )
+
+
+def test_a_teacher_counts_once(teachers, tmp_path):
+    path, _ = paths(teachers)
+    with pytest.raises(ValueError, match="must be different models"):
+        train(tmp_path / "run", teachers=[path, path])
+    assert not (tmp_path / "run" / "model").exists()
+
+
 def test_with_the_whole_weight_on_the_labels_a_run_is_untaught(
     teachers, tmp_path
 ):
