@@ -58,6 +58,24 @@ def fraction(value: Any, name: str) -> float:
     return float(value)
 
 
+def boolean(value: Any, name: str) -> bool:
+    """The value, or `ValueError` unless it is True or False."""
+    if not isinstance(value, bool):
+        raise ValueError(
+            f"`{name}` must be True or False. Received: {name}={value!r}"
+        )
+    return value
+
+
+def seed(value: Any, name: str = "seed") -> int | None:
+    """The value, or `ValueError` unless it is an integer or None."""
+    if isinstance(value, bool) or not isinstance(value, (int, type(None))):
+        raise ValueError(
+            f"`{name}` must be an integer or None. Received: {name}={value!r}"
+        )
+    return value
+
+
 def one_of(value: Any, choices: Iterable, name: str) -> Any:
     """The value, or `ValueError` unless it is one of the choices."""
     if value not in tuple(choices):

@@ -21,11 +21,11 @@ class AttentionLayer(ScoringLayer, KernelLayer):
             return "float32"
         return self.compute_dtype
 
-    def add_kernel(self, name, shape, matrices=1):
+    def add_kernel(self, name, shape, matrices=None):
         return super().add_kernel(name, shape, matrices, autocast=False)
 
-    def add_bias(self, name, shape):
-        return super().add_bias(name, shape, autocast=False)
+    def add_bias(self, name, shape, vectors=None):
+        return super().add_bias(name, shape, vectors, autocast=False)
 
     def affine(self, inputs, kernel, bias=None, dtype=None):
         """`inputs kernel + bias`, in the type of the hidden units or another.

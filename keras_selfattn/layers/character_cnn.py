@@ -88,6 +88,9 @@ class CharacterCNN(KernelLayer):
             name="embeddings",
             shape=(self.vocabulary_size, self.embedding_dim),
             initializer="uniform",
+            # Of 16 bits, the gradient of a frequent character would be too
+            # small a sum.
+            autocast=False,
         )
         self.kernels, self.biases = [], []
         for size in self.kernel_sizes:
@@ -119,7 +122,7 @@ class CharacterCNN(KernelLayer):
             words = ops.relu(windows + ops.concatenate(self.biases))
             has_characters = ops.any(is_character, axis=1)
             return ops.where(has_characters, words, ops.zeros_like(words))
-        embedded = ops.take(table, ids, axis=0)
+        embedded = ops.cast(ops.take(table, ids, axis=0), self.compute_dtype)
         words = [
             self.convolve(embedded, is_character, kernel, bias)
             for kernel, bias in zip(self.kernels, self.biases, strict=True)

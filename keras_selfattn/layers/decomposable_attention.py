@@ -6,6 +6,7 @@ from keras_selfattn.layers import shapes
 from keras_selfattn.layers.feed_forward_layer import FeedForwardLayer
 from keras_selfattn.layers.masking import check_mask_shape
 from keras_selfattn.layers.masking import masked_softmax
+from keras_selfattn.layers.masking import saturating_cast
 from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
 from keras_selfattn.layers.padding import kept_steps
@@ -27,7 +28,8 @@ class DecomposableAttention(TakesPair, FeedForwardLayer):
         the other sentence, `β[i] = Σ_j softmax_j(e[i, j]) b[j]` and
         `α[j] = Σ_i softmax_i(e[i, j]) a[i]`.
     2. Compare: `v1[i] = G([a[i]; β[i]])` and `v2[j] = G([b[j]; α[j]])`.
-    3. Aggregate: `[Σ_i v1[i]; Σ_j v2[j]]`.
+    3. Aggregate: `[Σ_i v1[i]; Σ_j v2[j]]`. Under a policy of float16, a sum
+        that is too large for it becomes its largest number, 65,504.
 
     Args:
         attend_units: Sequence of integers, the width of each layer of `F`.
@@ -146,10 +148,11 @@ class DecomposableAttention(TakesPair, FeedForwardLayer):
                 self.compare,
                 own,
             )
-            # In float32, because a sum of many numbers of 16 bits is rough.
+            # In float32, because a sum of many numbers of 16 bits is rough
+            # and, in float16, may be infinite.
             compared = zero_masked(each.unpack(compared), mask, "float32")
             outputs.append(ops.sum(compared, axis=1))
-        outputs = ops.cast(
+        outputs = saturating_cast(
             ops.concatenate(outputs, axis=-1), self.compute_dtype
         )
         return (outputs, scores) if return_attention_scores else outputs

@@ -1,6 +1,7 @@
 import keras
 from keras import ops
 
+from keras_selfattn import validation
 from keras_selfattn.layers import dropping
 
 
@@ -33,7 +34,7 @@ class Dropout(keras.layers.Dropout):
         A tensor of the shape of the inputs.
 
     Raises:
-        ValueError: if `rate` is not from 0 to 1.
+        ValueError: if `rate` is not from 0 to 1, or `seed` no integer.
 
     Example:
 
@@ -45,6 +46,8 @@ class Dropout(keras.layers.Dropout):
     """
 
     def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
+        # Keras looks at no seed where nothing is dropped.
+        validation.seed(seed)
         super().__init__(rate, noise_shape=noise_shape, seed=seed, **kwargs)
 
     def get_build_config(self):

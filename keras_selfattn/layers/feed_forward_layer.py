@@ -12,7 +12,7 @@ class FeedForwardLayer(AttentionLayer):
     def __init__(self, dropout=0.0, seed=None, **kwargs):
         super().__init__(**kwargs)
         self.dropout = validation.fraction(dropout, "dropout")
-        self.seed = seed
+        self.seed = validation.seed(seed)
         if self.dropout:
             self.seed_generator = keras.random.SeedGenerator(seed)
 

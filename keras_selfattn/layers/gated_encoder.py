@@ -4,6 +4,7 @@ from keras import ops
 from keras_selfattn import validation
 from keras_selfattn.layers import shapes
 from keras_selfattn.layers.kernel_layer import KernelLayer
+from keras_selfattn.layers.masking import saturating_cast
 from keras_selfattn.layers.pairs import TakesPair
 from keras_selfattn.layers.pairs import pair
 from keras_selfattn.layers.pairs import pair_of_shapes
@@ -18,6 +19,9 @@ class GatedEncoder(TakesPair, KernelLayer):
     and the products with one another:
 
     `outputs[i] = (L[i] left_kernel[i]) ⊙ (R[i] right_kernel[i])`
+
+    Under a policy of float16 it computes in float32, and what is too large
+    for float16 becomes its largest number, 65,504, with its sign.
 
     Args:
         units: Integer, the length of each row of the outputs.
@@ -68,20 +72,28 @@ class GatedEncoder(TakesPair, KernelLayer):
             )
         self.input_spec = [shapes.spec(left, 1, -1)] * 2
         shape = (rows, features, self.units)
-        self.left_kernel = self.add_kernel("left_kernel", shape, matrices=rows)
-        self.right_kernel = self.add_kernel(
-            "right_kernel", shape, matrices=rows
+        self.left_kernel, self.right_kernel = (
+            self.add_kernel(
+                f"{name}_kernel", shape, matrices=rows, autocast=False
+            )
+            for name in self.input_names
         )
 
     def call(self, inputs):
+        # float16 ends at 65,504, which products of two sums soon exceed.
+        half = self.compute_dtype == "float16"
+        dtype = "float32" if half else self.compute_dtype
         left, right = (
-            ops.cast(side, self.compute_dtype)
-            for side in pair(inputs, self.input_names, self)
+            ops.einsum(
+                "brd,rdk->brk", ops.cast(side, dtype), ops.cast(kernel, dtype)
+            )
+            for side, kernel in zip(
+                pair(inputs, self.input_names, self),
+                (self.left_kernel, self.right_kernel),
+                strict=True,
+            )
         )
-        equation = "brd,rdk->brk"
-        return ops.einsum(equation, left, self.left_kernel) * ops.einsum(
-            equation, right, self.right_kernel
-        )
+        return saturating_cast(left * right, self.compute_dtype)
 
     def compute_mask(self, inputs, mask=None):
         # The rows are heads, not steps.

@@ -101,7 +101,7 @@ class GeneralizedPooling(PenaltyLayer, AttentionLayer):
         self.attention_dim = validation.integer(attention_dim, "attention_dim")
         self.num_heads = validation.integer(num_heads, "num_heads")
         self.activation = keras.activations.get(activation)
-        self.use_bias = use_bias
+        self.use_bias = validation.boolean(use_bias, "use_bias")
         self.parameter_regularizer = keras.regularizers.get(
             parameter_regularizer
         )
@@ -122,12 +122,16 @@ class GeneralizedPooling(PenaltyLayer, AttentionLayer):
             "hidden_kernel", (heads, features, hidden), matrices=heads
         )
         if self.use_bias:
-            self.hidden_bias = self.add_bias("hidden_bias", (heads, hidden))
+            self.hidden_bias = self.add_bias(
+                "hidden_bias", (heads, hidden), vectors=heads
+            )
         self.score_kernel = self.add_kernel(
             "score_kernel", (heads, hidden, features), matrices=heads
         )
         if self.use_bias:
-            self.score_bias = self.add_bias("score_bias", (heads, features))
+            self.score_bias = self.add_bias(
+                "score_bias", (heads, features), vectors=heads
+            )
 
     def call(
         self, inputs, mask=None, training=None, return_attention_scores=False

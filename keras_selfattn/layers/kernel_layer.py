@@ -1,10 +1,17 @@
 import keras
+from keras import ops
 
 _KINDS = {
     "initializer": keras.initializers,
     "regularizer": keras.regularizers,
     "constraint": keras.constraints,
 }
+
+# Whose values of a stack are not those of its matrices.
+_OF_MATRICES = (
+    keras.initializers.OrthogonalInitializer,
+    keras.initializers.IdentityInitializer,
+)
 
 
 class KernelLayer(keras.layers.Layer):
@@ -29,7 +36,7 @@ class KernelLayer(keras.layers.Layer):
         self.bias_constraint = keras.constraints.get(bias_constraint)
         self.supports_masking = True
 
-    def add_kernel(self, name, shape, matrices=1, **kwargs):
+    def add_kernel(self, name, shape, matrices=None, **kwargs):
         """A weight with the kernels' initializer, regularizer, constraint.
 
         One initializer object gives the same values at every call, so each
@@ -38,8 +45,9 @@ class KernelLayer(keras.layers.Layer):
         Args:
             name: Name of the weight.
             shape: Its shape.
-            matrices: Integer, 1 unless the kernel is a stack of this many
-                matrices along its first axis.
+            matrices: Integer, where the kernel is a stack of this many
+                matrices along its first axis, each of which is set up as the
+                kernel of a `keras.layers.Dense`; or `None`, the default.
             **kwargs: Further arguments of `add_weight`.
 
         Returns:
@@ -50,18 +58,30 @@ class KernelLayer(keras.layers.Layer):
             shape=shape,
             initializer=_by_matrix(self.kernel_initializer, matrices),
             regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
+            constraint=_of_each(self.kernel_constraint, matrices),
             **kwargs,
         )
 
-    def add_bias(self, name, shape, **kwargs):
-        """A weight with the biases' initializer, regularizer, constraint."""
+    def add_bias(self, name, shape, vectors=None, **kwargs):
+        """A weight with the biases' initializer, regularizer, constraint.
+
+        Args:
+            name: Name of the weight.
+            shape: Its shape.
+            vectors: Integer, where the bias is a stack of this many vectors
+                along its first axis, each of which is constrained as the bias
+                of a `keras.layers.Dense`; or `None`, the default.
+            **kwargs: Further arguments of `add_weight`.
+
+        Returns:
+            The variable.
+        """
         return self.add_weight(
             name=name,
             shape=shape,
             initializer=self.bias_initializer,
             regularizer=self.bias_regularizer,
-            constraint=self.bias_constraint,
+            constraint=_of_each(self.bias_constraint, vectors),
             **kwargs,
         )
 
@@ -74,13 +94,49 @@ class KernelLayer(keras.layers.Layer):
         return config
 
 
+class _OfEach(keras.constraints.Constraint):
+    """A constraint on each part of a stack along the first axis."""
+
+    def __init__(self, constraint):
+        self.constraint = constraint
+
+    def __call__(self, w):
+        return ops.vectorized_map(self.constraint, ops.convert_to_tensor(w))
+
+
+def _of_each(constraint, parts):
+    if constraint is None or parts is None:
+        return constraint
+    return _OfEach(constraint)
+
+
 def _by_matrix(initializer, matrices):
     if isinstance(initializer, keras.initializers.Initializer):
         initializer = initializer.clone()
-    if matrices == 1 or not isinstance(
-        initializer, keras.initializers.VarianceScaling
-    ):
+    if matrices is None:
+        return initializer
+    if isinstance(initializer, _OF_MATRICES):
+        each = _apart(initializer, matrices)
+        return lambda shape, dtype=None: ops.stack(
+            [one(shape[1:], dtype) for one in each]
+        )
+    if not isinstance(initializer, keras.initializers.VarianceScaling):
         return initializer
     # Variance scaling takes the first axis for a convolution's window and
     # divides the variance by its size.
     return lambda shape, dtype=None: matrices**0.5 * initializer(shape, dtype)
+
+
+def _apart(initializer, count):
+    """Copies of an initializer that give other values, each its own."""
+    config = initializer.get_config()
+    seed = config.get("seed")
+    if isinstance(seed, int):
+        return [
+            initializer.from_config({**config, "seed": seed + number})
+            for number in range(count)
+        ]
+    if seed is None:
+        return [initializer.clone() for _ in range(count)]
+    # A generator gives another seed at every call.
+    return [initializer] * count

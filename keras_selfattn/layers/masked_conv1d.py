@@ -31,6 +31,10 @@ class MaskedConv1D(keras.layers.Conv1D):
     Returns:
         A tensor of shape `(batch, n, filters)`.
 
+    Raises:
+        ValueError: if an argument is out of its range, if `padding` or
+            `strides` is given, or if the mask does not fit the inputs.
+
     Example:
 
     >>> import numpy as np
@@ -40,6 +44,12 @@ class MaskedConv1D(keras.layers.Conv1D):
     """
 
     def __init__(self, filters, kernel_size, dropout=0.0, **kwargs):
+        for name in ("padding", "strides"):
+            if name in kwargs:
+                raise ValueError(
+                    "MaskedConv1D gives one output step for each input step, "
+                    f"and takes no `{name}`. Received: {name}={kwargs[name]!r}"
+                )
         super().__init__(
             filters, kernel_size, strides=1, padding="same", **kwargs
         )

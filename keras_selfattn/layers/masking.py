@@ -1,10 +1,11 @@
-"""The one masked softmax, maximum and mean that every layer uses."""
+"""The one masked softmax, maximum, mean and cast that every layer uses."""
 
 import keras
 from keras import ops
 
 # Finite, so that a row without any kept step stays free of NaN.
 _LOWEST = -1e30
+_LARGEST_FLOAT16 = 65_504.0
 
 
 def validate_mask(mask, inputs, name="mask"):
@@ -115,3 +116,14 @@ def masked_mean(inputs, mask):
     total = ops.sum(zero_masked(inputs, mask, dtype), axis=1)
     mean = total / ops.maximum(ops.sum(kept, axis=1), 1.0)
     return ops.cast(mean, inputs.dtype)
+
+
+def saturating_cast(values, dtype):
+    """Values in another type, at its largest number rather than infinite.
+
+    float16 alone ends early enough to matter: at 65,504, which sums and
+    products exceed, and the next layer makes a NaN of infinities.
+    """
+    if dtype == "float16":
+        values = ops.clip(values, -_LARGEST_FLOAT16, _LARGEST_FLOAT16)
+    return ops.cast(values, dtype)

@@ -82,7 +82,7 @@ class PrunedDense(KernelLayer):
         if column_units is not None:
             self.column_units = validation.integer(column_units, "column_units")
         self.activation = keras.activations.get(activation)
-        self.use_bias = use_bias
+        self.use_bias = validation.boolean(use_bias, "use_bias")
 
     def build(self, input_shape):
         shapes.rank(input_shape, ("batch", "rows", "columns"), self)
@@ -105,7 +105,9 @@ class PrunedDense(KernelLayer):
         )
         if not self.use_bias:
             return kernel, None
-        return kernel, self.add_bias(f"{name}_bias", (groups, units))
+        return kernel, self.add_bias(
+            f"{name}_bias", (groups, units), vectors=groups
+        )
 
     def call(self, inputs):
         inputs = ops.cast(inputs, self.compute_dtype)

@@ -83,10 +83,10 @@ class StackedBiLSTM(keras.layers.Layer):
         super().__init__(**kwargs)
         units = [units] if isinstance(units, int) else units
         self.units = validation.widths(units, "units")
-        self.shortcut = shortcut
+        self.shortcut = validation.boolean(shortcut, "shortcut")
         self.dropout = validation.fraction(dropout, "dropout")
         self.implementation = _implementation(implementation, use_cudnn)
-        self.seed = seed
+        self.seed = validation.seed(seed)
         self.supports_masking = True
         self.directions = [
             keras.layers.Bidirectional(

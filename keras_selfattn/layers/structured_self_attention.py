@@ -83,7 +83,7 @@ class StructuredSelfAttention(PenaltyLayer, AttentionLayer):
         super().__init__(**kwargs)
         self.attention_dim = validation.integer(attention_dim, "attention_dim")
         self.num_heads = validation.integer(num_heads, "num_heads")
-        self.use_bias = use_bias
+        self.use_bias = validation.boolean(use_bias, "use_bias")
         self.attention_regularizer = keras.regularizers.get(
             attention_regularizer
         )

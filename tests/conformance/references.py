@@ -138,7 +138,9 @@ def stacked_bilstm(config, weights, inputs, masks, drop=identity):
                 [lstm(below, *forward), lstm(below[::-1], *backward)[::-1]],
                 axis=-1,
             )
-            below = np.concatenate([words[b, kept], states], axis=-1)
+            below = states
+            if config.get("shortcut", True):
+                below = np.concatenate([words[b, kept], states], axis=-1)
         outputs[b, kept] = states
     return Result([outputs])
 
@@ -175,6 +177,17 @@ def word_embedding(config, weights, inputs, masks):
     return Result([outputs])
 
 
+def with_biases(config, weights):
+    """The weights with biases of zero, where the layer has none."""
+    if config.get("use_bias", True):
+        return weights
+    return [
+        weight
+        for kernel in weights
+        for weight in (kernel, np.zeros((len(kernel), kernel.shape[-1])))
+    ]
+
+
 def head_diversity(regularizer, heads):
     """`factor` times the batch mean of Σ_{i<j} max(margin − ‖x_i − x_j‖², 0).
 
@@ -191,7 +204,9 @@ def head_diversity(regularizer, heads):
 
 def generalized_pooling(config, weights, inputs, masks):
     (states,), (mask,) = inputs, masks
-    hidden_kernel, hidden_bias, score_kernel, score_bias = weights
+    hidden_kernel, hidden_bias, score_kernel, score_bias = with_biases(
+        config, weights
+    )
     batch, steps, features = states.shape
     heads = config["num_heads"]
     activation = ACTIVATIONS[config["activation"]]
@@ -272,7 +287,7 @@ def intra_sentence_attention(config, weights, inputs, masks, drop=identity):
 
 def pruned_dense(config, weights, inputs, masks):
     (matrices,) = inputs
-    weights = iter(weights)
+    weights = iter(with_biases(config, weights))
     batch, r, features = matrices.shape
     activation = ACTIVATIONS[config["activation"]]
     outputs = []

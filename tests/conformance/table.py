@@ -150,6 +150,21 @@ NGRAMS = {
     "character_ngrams": [2, 4],
 }
 
+GENERALIZED = {
+    "attention_dim": 7,
+    "num_heads": 2,
+    "activation": "tanh",
+    "parameter_regularizer": HeadDiversity(0.3, margin=60.0),
+    "attention_regularizer": HeadDiversity(0.2, margin=9.0),
+    "embedding_regularizer": HeadDiversity(0.1, margin=20.0),
+    "kernel_initializer": "he_normal",
+}
+GENERALIZED_PENALTIES = (
+    "parameter_regularizer",
+    "attention_regularizer",
+    "embedding_regularizer",
+)
+
 ROWS = [
     Row(
         layers.StructuredSelfAttention,
@@ -173,6 +188,7 @@ ROWS = [
         wrong_arguments=(
             ({"attention_dim": 0}, "attention_dim=0"),
             ({"num_heads": 1.5}, "num_heads=1.5"),
+            ({"use_bias": "no"}, "True or False.*use_bias='no'"),
         ),
         wrong_shapes=((((3, 5),), r"rank 3.*\(3, 5\)"),),
         # Adding a constant to all steps changes no softmax over the steps.
@@ -211,10 +227,10 @@ ROWS = [
                 "bilstm_1/backward_lstm/lstm_cell/kernel": (5, 8),
                 "bilstm_1/backward_lstm/lstm_cell/recurrent_kernel": (2, 8),
                 "bilstm_1/backward_lstm/lstm_cell/bias": (8,),
-                "bilstm_2/forward_lstm/lstm_cell/kernel": (9, 12),
+                "bilstm_2/forward_lstm/lstm_cell/kernel": (below, 12),
                 "bilstm_2/forward_lstm/lstm_cell/recurrent_kernel": (3, 12),
                 "bilstm_2/forward_lstm/lstm_cell/bias": (12,),
-                "bilstm_2/backward_lstm/lstm_cell/kernel": (9, 12),
+                "bilstm_2/backward_lstm/lstm_cell/kernel": (below, 12),
                 "bilstm_2/backward_lstm/lstm_cell/recurrent_kernel": (3, 12),
                 "bilstm_2/backward_lstm/lstm_cell/bias": (12,),
             },
@@ -225,18 +241,30 @@ ROWS = [
                 ({"units": []}, "at least one"),
                 ({"units": "ab"}, "units='ab'"),
                 ({"dropout": 1.0}, "dropout=1.0"),
+                ({"shortcut": "no"}, "True or False.*shortcut='no'"),
+                ({"seed": "x"}, "integer or None.*seed='x'"),
+                (
+                    {"use_cudnn": 1.0, "implementation": None},
+                    "'auto', True or False.*use_cudnn=1.0",
+                ),
+                ({"implementation": "xla"}, "'keras'.*implementation='xla'"),
             ),
             wrong_shapes=((((3, 5),), r"rank 3.*\(3, 5\)"),),
             needed_in_graph=() if variant else ("steps",),
         )
-        # "auto" packs the steps on TensorFlow.
-        for variant, code in (("", {"implementation": "keras"}), ("auto", {}))
+        # "auto" packs the steps on TensorFlow. The second layer reads the 4
+        # states of the first and, by a shortcut, the 5 inputs.
+        for variant, below, code in (
+            ("", 4, {"use_cudnn": False, "shortcut": False}),
+            ("auto", 9, {"implementation": "auto"}),
+        )
     ),
     Row(
         layers.MaskedConv1D,
         {
             "filters": 2,
-            "kernel_size": 3,
+            # Keras keeps a sequence.
+            "kernel_size": [3],
             "activation": "tanh",
             "dropout": 0.25,
         },
@@ -245,12 +273,16 @@ ROWS = [
         {"kernel": (3, 5, 2), "bias": (2,)},
         steps=({1: 0},),
         holes=False,
-        wrong_arguments=(({"dropout": 1.0}, "dropout=1.0"),),
+        wrong_arguments=(
+            ({"dropout": 1.0}, "dropout=1.0"),
+            ({"padding": "valid"}, "each input step.*padding='valid'"),
+            ({"strides": 2}, "each input step.*strides=2"),
+        ),
         needed_in_graph=("rows", "steps"),
     ),
     Row(
         layers.Dropout,
-        {"rate": 0.25, "seed": 3},
+        {"rate": 0.25, "noise_shape": [None, 1, None], "seed": 3},
         ((3, 5, 4),),
         references.dropout,
         {},
@@ -258,6 +290,7 @@ ROWS = [
         wrong_arguments=(
             ({"rate": 1.5}, "rate=1.5"),
             ({"rate": -0.1}, "rate=-0.1"),
+            ({"rate": 0.0, "seed": "x"}, "integer or None.*seed='x'"),
         ),
     ),
     Row(
@@ -272,15 +305,7 @@ ROWS = [
     ),
     Row(
         layers.GeneralizedPooling,
-        {
-            "attention_dim": 7,
-            "num_heads": 2,
-            "activation": "tanh",
-            "parameter_regularizer": HeadDiversity(0.3, margin=60.0),
-            "attention_regularizer": HeadDiversity(0.2, margin=9.0),
-            "embedding_regularizer": HeadDiversity(0.1, margin=20.0),
-            "kernel_initializer": "he_normal",
-        },
+        GENERALIZED,
         ((3, 5, 4),),
         references.generalized_pooling,
         {
@@ -289,19 +314,27 @@ ROWS = [
             "score_kernel": (2, 7, 4),
             "score_bias": (2, 4),
         },
-        penalties=(
-            "parameter_regularizer",
-            "attention_regularizer",
-            "embedding_regularizer",
-        ),
+        penalties=GENERALIZED_PENALTIES,
         steps=({}, {2: 0}),
         wrong_arguments=(
             ({"attention_dim": 0}, "attention_dim=0"),
             ({"num_heads": 1.5}, "num_heads=1.5"),
+            ({"use_bias": "no"}, "True or False.*use_bias='no'"),
         ),
         wrong_shapes=((((3, 5),), r"rank 3.*\(3, 5\)"),),
         # Adding a constant to all steps changes no softmax over the steps.
         zero_gradients=("score_bias",),
+    ),
+    Row(
+        layers.GeneralizedPooling,
+        {**GENERALIZED, "use_bias": False},
+        ((3, 5, 4),),
+        references.generalized_pooling,
+        {"hidden_kernel": (2, 4, 7), "score_kernel": (2, 7, 4)},
+        variant="unbiased",
+        penalties=GENERALIZED_PENALTIES,
+        steps=({}, {2: 0}),
+        wrong_shapes=((((3, 5),), r"rank 3.*\(3, 5\)"),),
     ),
     Row(
         layers.DecomposableAttention,
@@ -329,6 +362,7 @@ ROWS = [
             ({"attend_units": 3}, "attend_units=3"),
             ({"compare_units": ()}, r"at least one.*compare_units=\(\)"),
             ({"dropout": 1.0}, "dropout=1.0"),
+            ({"dropout": 0.0, "seed": "x"}, "integer or None.*seed='x'"),
         ),
         wrong_shapes=(
             (((2, 3, 4),), r"pair.*premise, hypothesis.*\(2, 3, 4\)"),
@@ -362,6 +396,7 @@ ROWS = [
             ({"attention_units": []}, r"at least one.*attention_units=\(\)"),
             ({"max_distance": 0}, "max_distance=0"),
             ({"dropout": -0.1}, "dropout=-0.1"),
+            ({"dropout": 0.0, "seed": 2.0}, "integer or None.*seed=2.0"),
         ),
         wrong_shapes=((((3, 5),), r"rank 3.*\(3, 5\)"),),
     ),
@@ -387,7 +422,24 @@ ROWS = [
             ({"row_units": None, "column_units": None}, "None.*None"),
             ({"row_units": 0}, "row_units=0"),
             ({"column_units": 2.0}, "column_units=2.0"),
+            ({"use_bias": 1}, "True or False.*use_bias=1"),
         ),
+        wrong_shapes=((((3, 5),), r"rank 3.*\(3, 5\)"),),
+    ),
+    Row(
+        layers.PrunedDense,
+        {
+            "row_units": 5,
+            "column_units": 6,
+            "activation": "tanh",
+            "use_bias": False,
+        },
+        ((3, 2, 4),),
+        references.pruned_dense,
+        {"row_kernel": (2, 4, 5), "column_kernel": (4, 2, 6)},
+        variant="unbiased",
+        steps=({}, {}),
+        takes_mask=False,
         wrong_shapes=((((3, 5),), r"rank 3.*\(3, 5\)"),),
     ),
     Row(

@@ -50,17 +50,18 @@ def test_wrong_shapes_of_a_built_layer(row, change):
 def test_wrong_masks(row, change):
     if not row.takes_mask:
         pytest.skip("the layer takes no mask")
-    inputs, masks = row.batch()
-    rows, steps = masks[0].shape
-    shape = {
-        "batch": (rows + 1, steps),
-        "steps": (rows, steps + 1),
-        "rank": (rows, steps, 1),
-    }[change]
-    masks[0] = np.ones(shape, bool)
-    layer = row.make()
-    for batch in ((inputs, masks), (symbols(inputs), symbols(masks))):
-        with pytest.raises(ValueError) as raised:
-            run(layer, *batch)
-        assert str((rows, steps)) in str(raised.value)
-        assert str(shape) in str(raised.value)
+    for wrong in range(len(row.input_shapes)):
+        inputs, masks = row.batch()
+        rows, steps = masks[wrong].shape
+        shape = {
+            "batch": (rows + 1, steps),
+            "steps": (rows, steps + 1),
+            "rank": (rows, steps, 1),
+        }[change]
+        masks[wrong] = np.ones(shape, bool)
+        layer = row.make()
+        for batch in ((inputs, masks), (symbols(inputs), symbols(masks))):
+            with pytest.raises(ValueError) as raised:
+                run(layer, *batch)
+            assert str((rows, steps)) in str(raised.value)
+            assert str(shape) in str(raised.value)

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from keras import ops
 
+from keras_selfattn.layers.kernel_layer import KernelLayer
+from tests.conformance.table import ROWS
 from tests.conformance.table import ROWS_BY_LAYER
 from tests.conformance.table import run
 
@@ -22,17 +24,68 @@ def test_weight_names_and_shapes(row):
     assert list(received.items()) == list(row.weights.items())
 
 
+# What no row has: kernels and biases of all layers take the same.
+KERNEL_CONFIG = {
+    "kernel_initializer": "he_uniform",
+    "kernel_regularizer": keras.regularizers.L2(0.5),
+    "kernel_constraint": keras.constraints.MaxNorm(1.5),
+    "bias_initializer": "ones",
+    "bias_regularizer": keras.regularizers.L1(0.25),
+    "bias_constraint": "non_neg",
+}
+MODULES = {
+    "initializer": keras.initializers,
+    "regularizer": keras.regularizers,
+    "constraint": keras.constraints,
+    "activation": keras.activations,
+}
+
+
+def whole_config(row):
+    """The constructor arguments of a row, and those of kernels and biases."""
+    if issubclass(row.layer, KernelLayer):
+        return {**KERNEL_CONFIG, **row.config}
+    return row.config
+
+
+def serialized(name, value):
+    """An argument as it should be in a configuration read from JSON."""
+    module = MODULES.get(name.split("_")[-1])
+    if module is not None:
+        value = module.serialize(module.get(value))
+    return json.loads(json.dumps(value))
+
+
 def test_config_survives_json(row):
-    layer = row.make()
+    given = whole_config(row)
+    layer = row.make(**given)
     text = json.dumps(keras.saving.serialize_keras_object(layer))
     name = f"keras_selfattn>{row.layer.__name__}"
     assert json.loads(text)["registered_name"] == name
     copy = keras.saving.deserialize_keras_object(json.loads(text))
     again = json.dumps(keras.saving.serialize_keras_object(copy))
     assert json.loads(again) == json.loads(text)
-    for name, default in defaults(row.layer).items():
+    for each in (layer, copy):
+        config = json.loads(json.dumps(each.get_config()))
+        if row.wraps is not None:
+            config = config["layer"]["config"]
+        for name, value in given.items():
+            assert config[name] == serialized(name, value), name
+
+
+def test_no_argument_of_a_row_is_at_its_default(row):
+    for name, default in constructor(row.layer).items():
         if name in row.config:
             assert row.config[name] != default, name
+
+
+@pytest.mark.parametrize("layer", ROWS_BY_LAYER)
+def test_every_argument_of_a_constructor_is_in_a_row(layer):
+    rows = [row for row in ROWS if row.layer is layer]
+    named = set().union(*map(whole_config, rows))
+    if rows[0].wraps is not None:
+        named.add("layer")
+    assert set(constructor(layer)) <= named
 
 
 def test_an_activity_regularizer_is_kept(row):
@@ -44,16 +97,16 @@ def test_an_activity_regularizer_is_kept(row):
         assert kept.activity_regularizer.get_config() == {"l2": 0.5}
 
 
-def defaults(layer):
-    """The defaults of the arguments of a constructor and its bases."""
+def constructor(layer):
+    """The arguments of a constructor and its bases' here, with defaults."""
     return {
         name: parameter.default
         for kind in layer.__mro__
-        if kind is not object
+        if kind.__module__.startswith("keras_selfattn.")
         for name, parameter in inspect.signature(
             kind.__init__
         ).parameters.items()
-        if parameter.default is not inspect.Parameter.empty
+        if name != "self" and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
     }
 
 

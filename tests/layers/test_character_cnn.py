@@ -5,6 +5,7 @@ from keras import ops
 
 from keras_selfattn.layers import CharacterCNN
 from tests.conformance import references
+from tests.gradients import value_and_gradients
 
 
 def made(**config):
@@ -97,3 +98,25 @@ def test_each_distinct_word_is_convolved_once(layer, monkeypatch):
     assert convolved == [5, 12]
     for one, other in zip(once, all_words, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("once", [True, False])
+def test_sums_of_many_gradients_in_16_bits(once):
+    ids = np.full((1, 1000, 1), 2)
+    gradients = []
+    for dtype in ("mixed_bfloat16", "float32"):
+        keras.utils.set_random_seed(0)
+        layer = CharacterCNN(
+            3, 2, 1, (1,), bias_initializer="ones", dtype=dtype
+        )
+        layer.build(ids.shape)
+        layer.encodes_words_once = once
+        _, found = value_and_gradients(
+            lambda layer=layer: ops.sum(ops.cast(layer(ids), "float32")),
+            layer.trainable_variables,
+        )
+        gradients.append([ops.convert_to_numpy(each) for each in found])
+    for received, expected in zip(*gradients, strict=True):
+        assert np.abs(expected).max() > 0
+        np.testing.assert_allclose(received, expected, rtol=0.02)
+    np.testing.assert_allclose(gradients[1][-1], [1000.0])

@@ -4,6 +4,7 @@ import pytest
 from keras import ops
 
 from keras_selfattn.layers import DecomposableAttention
+from tests.gradients import value_and_gradients
 
 
 @pytest.fixture
@@ -129,3 +130,28 @@ def test_kernels_of_one_shape_start_apart():
     attend, compare = layer.attend[0][1], layer.compare[0][1]
     difference = ops.convert_to_numpy(ops.subtract(attend, compare))
     assert np.abs(difference).max() > 0.01
+
+
+def test_sums_past_float16_are_its_largest_number():
+    layer = DecomposableAttention(
+        (1,), (1,), kernel_initializer="ones", dtype="mixed_float16"
+    )
+    premise = np.full((1, 20_000, 1), 4.0)
+    words = keras.Variable(premise)
+    layer((premise, premise[:, :3]))
+
+    def call():
+        x = ops.convert_to_tensor(words)
+        return layer((x, x[:, :3]))
+
+    assert keras.backend.standardize_dtype(call().dtype) == "float16"
+    # G([4; 4]) = 8 for each word: 160,000 of them together, and 24 of three.
+    np.testing.assert_allclose(
+        ops.convert_to_numpy(call()), [[65_504, 24]], rtol=1e-3
+    )
+    _, gradients = value_and_gradients(
+        lambda: ops.sum(ops.cast(call(), "float32")),
+        [words, *layer.trainable_weights],
+    )
+    for gradient in gradients:
+        assert np.isfinite(gradient).all()

@@ -101,3 +101,19 @@ def test_an_unknown_size_fits_any_mask():
     masking.validate_mask(np.ones((2, 3), bool), inputs)
     with pytest.raises(ValueError, match=r"`mask`.*\(None, None\).*\(2,\)"):
         masking.validate_mask(np.ones(2, bool), inputs)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "expected"),
+    [
+        ("float16", [65_504.0, -65_504.0, 2.0]),
+        ("bfloat16", [2.0**17, -(2.0**17), 2.0]),
+        ("float32", [2.0**17, -(2.0**17), 2.0]),
+    ],
+)
+def test_a_cast_stays_finite(dtype, expected):
+    values = ops.convert_to_tensor([2.0**17, -(2.0**17), 2.0])
+    cast = masking.saturating_cast(values, dtype)
+    assert keras.backend.standardize_dtype(cast.dtype) == dtype
+    cast = ops.convert_to_numpy(ops.cast(cast, "float32"))
+    assert cast.tolist() == expected

@@ -71,3 +71,42 @@ def test_dropout_only_trains():
     np.testing.assert_array_equal(ops.convert_to_numpy(stack(words())), plain)
     dropped = ops.convert_to_numpy(stack(words(), training=True))
     assert (dropped != plain).any()
+
+
+@pytest.mark.parametrize(
+    ("use_cudnn", "implementation"),
+    [("auto", "auto"), (True, "cudnn"), (False, "keras")],
+)
+def test_the_older_name_of_the_implementation(use_cudnn, implementation):
+    older = layers.StackedBiLSTM(3, use_cudnn=use_cudnn)
+    newer = layers.StackedBiLSTM(3, implementation=implementation)
+    copy = layers.StackedBiLSTM.from_config(older.get_config())
+    for stack in (older, newer, copy):
+        assert stack.implementation == implementation
+        assert stack.use_cudnn == use_cudnn
+        assert stack.directions[0].forward_layer.use_cudnn == use_cudnn
+
+
+@pytest.mark.parametrize("use_cudnn", [None, "keras", 1, 0.0, ["auto"]])
+def test_the_older_name_takes_its_own_values(use_cudnn):
+    message = (
+        "`use_cudnn` must be 'auto', True or False. "
+        f"Received: use_cudnn={use_cudnn!r}"
+    )
+    with pytest.raises(ValueError) as error:
+        layers.StackedBiLSTM(3, use_cudnn=use_cudnn)
+    assert str(error.value) == message
+
+
+def test_both_names_of_the_implementation_agree():
+    stack = layers.StackedBiLSTM(3, use_cudnn=True, implementation="cudnn")
+    assert stack.implementation == "cudnn"
+    for implementation in ("auto", "keras"):
+        with pytest.raises(
+            ValueError,
+            match="one of them. Received: use_cudnn=True, "
+            f"implementation='{implementation}'",
+        ):
+            layers.StackedBiLSTM(
+                3, use_cudnn=True, implementation=implementation
+            )

@@ -11,7 +11,8 @@ def highest(table, ids, kernels):
     """The highest products of kernels with the windows of each word.
 
     Args:
-        table: Tensor of shape `(vocabulary, D)`, zeros for padding.
+        table: Tensor of shape `(vocabulary, D)`, zeros for padding; its type
+            is the one that its gradient is added up in.
         ids: Integer tensor of shape `(words, characters)`, 0 where there is
             no character.
         kernels: List of tensors of shape `(size, D, filters)`. A window is
@@ -44,7 +45,7 @@ def highest(table, ids, kernels):
     )
     products = tf.matmul(
         tf.reshape(
-            tf.gather(table, windows),
+            tf.cast(tf.gather(table, windows), kernel.dtype),
             [-1, kernel.shape[0] * kernel.shape[1]],
         ),
         tf.reshape(kernel, [-1, kernel.shape[2]]),

@@ -33,6 +33,11 @@ def spread(features, rows):
     def gradient(upstream):
         # A sparse gradient would be made dense, with a warning.
         distinct = tf.shape(features)[0]
-        return tf.math.unsorted_segment_sum(upstream, rows, distinct), None
+        # One term after the other, bfloat16 adds up to 256 of them at most.
+        dtype = "float32" if upstream.dtype.size < 4 else upstream.dtype
+        total = tf.math.unsorted_segment_sum(
+            tf.cast(upstream, dtype), rows, distinct
+        )
+        return tf.cast(total, upstream.dtype), None
 
     return tf.gather(features, rows), gradient
