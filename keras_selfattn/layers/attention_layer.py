@@ -40,5 +40,8 @@ class AttentionLayer(ScoringLayer, KernelLayer):
         outputs = ops.matmul(ops.cast(inputs, dtype), ops.cast(kernel, dtype))
         if bias is None:
             return outputs
+        if dtype == "bfloat16":
+            # The fused one's gradient is a sum in 16 bits, of 256 at most.
+            return outputs + ops.cast(bias, dtype)
         # By name: TensorFlow fuses it with the product.
         return ops.add(outputs, ops.cast(bias, dtype))

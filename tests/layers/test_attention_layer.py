@@ -61,3 +61,29 @@ def test_inputs_of_ten_thousand(make):
     assert np.isfinite(value)
     for gradient in gradients:
         assert np.isfinite(gradient).all()
+
+
+def test_the_gradient_of_a_bias_is_the_sum_over_many_steps():
+    inputs = np.ones((2, 2000, 3), "float32")
+    found = []
+    for dtype in ("float32", "mixed_bfloat16"):
+        layer = layers.StructuredSelfAttention(
+            4, 2, use_bias=True, kernel_initializer="zeros", dtype=dtype
+        )
+        layer.build(inputs.shape)
+        _, (gradient,) = value_and_gradients(
+            lambda layer=layer: ops.sum(
+                ops.cast(
+                    layer.affine(
+                        ops.convert_to_tensor(inputs),
+                        layer.hidden_kernel,
+                        layer.hidden_bias,
+                    ),
+                    "float32",
+                )
+            ),
+            [layer.hidden_bias],
+        )
+        found.append(ops.convert_to_numpy(gradient))
+    np.testing.assert_allclose(found[0], [4000.0] * 4)
+    np.testing.assert_allclose(found[1], found[0], rtol=0.02)
