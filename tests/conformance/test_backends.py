@@ -13,6 +13,13 @@ from tests.backends.process import skip_without
 HERE = pathlib.Path(__file__).parent
 # Numbers near their ends are computed as users have them.
 SCALE = HERE / "test_scale.py"
+_WIDE = ("test_precisions.py", "test_saving.py", "test_scale.py")
+_ROWS = (
+    "structured-ngrams",
+    "gated-generalized-cnn",
+    "characters-exact-match",
+    "ngrams-intra-sentence",
+)
 MARKS = ("-m", "not slow and not repeats")
 # The models trace and compile as long as all layers do.
 PARTS = {
@@ -20,17 +27,15 @@ PARTS = {
         *(HERE, HERE.parent / "layers"),
         *(f"--ignore={HERE / 'models'}", f"--ignore={SCALE}"),
     ],
-    # Half precision, files and scale are asked of their layers.
     "models": [
         HERE / "models",
-        *(
-            f"--ignore={HERE / 'models' / name}"
-            for name in (
-                "test_precisions.py",
-                "test_saving.py",
-                "test_scale.py",
-            )
-        ),
+        *(f"--ignore={HERE / 'models' / name}" for name in _WIDE),
+    ],
+    # Half precision, files and scale; what all models do alike is asked of a
+    # few.
+    "files": [
+        *(HERE / "models" / name for name in _WIDE),
+        *("-k", " or ".join(_ROWS)),
     ],
     # Attention runs in float32 where the policy is of float16.
     "scale": [SCALE, "-k", "not mixed_float16"],

@@ -4,9 +4,9 @@ import contextlib
 import json
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
@@ -74,16 +74,15 @@ def parts(tmp_path):
 def test_kills_and_what_is_left_of_them(parts, tmp_path):
     tiny_classifier().save_to_preset(tmp_path / "model")
     undisturbed, out = tmp_path / "undisturbed", tmp_path / "out"
-    home, temporary = tmp_path / "home", pathlib.Path("/tmp/selfattn_test")
+    home = tmp_path / "home"
     home.mkdir()
-    shutil.rmtree(temporary, ignore_errors=True)
-    temporary.mkdir()
+    # Sockets have short names.
+    temporary = pathlib.Path(tempfile.mkdtemp(dir="/tmp", prefix="ks_"))
     environment = {
         **os.environ,
         "HOME": str(home),
         "MPLCONFIGDIR": str(tmp_path),
         "KERAS_HOME": str(tmp_path / "keras"),
-        # Sockets have short names.
         "TMPDIR": str(temporary),
     }
     arguments = [sys.executable, "-m", "keras_selfattn", "encode"]

@@ -62,9 +62,13 @@ def test_two_processes_are_one(tmp_path):
         processes += [
             start(tmp_path, number, count, address) for number in range(count)
         ]
-    for process in processes:
-        _, error = process.communicate(timeout=300)
-        assert process.returncode == 0, error
+    try:
+        for process in processes:
+            _, error = process.communicate(timeout=300)
+            assert process.returncode == 0, error
+    finally:
+        for process in processes:
+            process.kill()
     with (
         np.load(tmp_path / "1.npz") as alone,
         np.load(tmp_path / "2.npz") as together,

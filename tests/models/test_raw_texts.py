@@ -382,7 +382,7 @@ def test_no_text_stays_on_disk(model, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     model.fit(TEXTS, LABELS, verbose=0)
     model.predict(TEXTS, verbose=0)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="Text 2 must be a string"):
         model.predict(["good", None], verbose=0)
     assert not list(tmp_path.glob("keras_selfattn_*"))
 

@@ -137,3 +137,72 @@ def test_generalized_presets_have_the_penalty_of_their_figure():
 def test_all_rows_build():
     for _, row, _, preset in runs():
         assert build(preset, row.overrides).count_params() > 0
+
+
+# As the papers print them, where a row changes its preset.
+PUBLISHED = {
+    ("lin2017", "table 3"): {
+        "penalty-1": {"yelp": 64.21, "age": 80.45},
+        "penalty-0": {"yelp": 61.74, "age": 79.27},
+    },
+    ("chen2018", "table 4"): {
+        "parameter": {"snli": 86.6, "yelp": 66.55, "age": 82.45},
+        "attention": {"snli": 86.2, "yelp": 66.15, "age": 82.63},
+        "embedding": {"snli": 86.1, "yelp": 65.75, "age": 82.15},
+        "none": {"snli": 86.4, "yelp": 65.25, "age": 82.18},
+    },
+    ("parikh2016", "table 2"): {
+        "vanilla": {"neutral": 83.6, "entailment": 91.3, "contradiction": 85.8},
+        "intra": {"neutral": 83.7, "entailment": 92.1, "contradiction": 86.7},
+    },
+}
+OVERRIDES = {
+    ("lin2017", "table 3"): {
+        "penalty-1": {"attention_penalty": 1.0},
+        "penalty-0": {"attention_penalty": 0.0},
+    },
+    ("lin2017", "figure 5"): {
+        f"r-{heads}": {"num_heads": heads} for heads in (1, 5, 10, 20, 30)
+    },
+    ("chen2018", "table 4"): {
+        name: {
+            f"{each}_penalty": 0.01 if each == name else 0.0
+            for each in ("parameter", "attention", "embedding")
+        }
+        for name in ("parameter", "attention", "embedding", "none")
+    },
+}
+HIDDEN_AND_SOFTMAX = {
+    "yelp-original": ("54M", "15K"),
+    "yelp-pruned": ("2.7M", "52.5K"),
+    "age-original": ("72M", "20K"),
+    "age-pruned": ("822K", "63.75K"),
+    "snli-original": ("72M", "12K"),
+    "snli-pruned": ("5.6M", "45K"),
+}
+
+
+def rows_of(name):
+    return {row.key: row for row in get_table(*name).rows if row.key}
+
+
+@pytest.mark.parametrize("name", PUBLISHED, ids=" ".join)
+def test_figures_are_the_papers(name):
+    rows = rows_of(name)
+    assert rows.keys() == PUBLISHED[name].keys()
+    for key, figures in PUBLISHED[name].items():
+        assert figures.items() <= rows[key].published.items(), key
+
+
+@pytest.mark.parametrize("name", OVERRIDES, ids=" ".join)
+def test_what_a_row_changes(name):
+    rows = rows_of(name)
+    assert {key: row.overrides for key, row in rows.items()} == OVERRIDES[name]
+
+
+def test_sizes_are_the_papers():
+    rows = rows_of(("lin2017", "table 4"))
+    assert {
+        key: (row.parameters["hidden layer"], row.parameters["softmax"])
+        for key, row in rows.items()
+    } == HIDDEN_AND_SOFTMAX

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from keras_selfattn import evaluation
 from keras_selfattn import serving
+from keras_selfattn import sides
 from keras_selfattn import visualization
 from keras_selfattn.cli import main
 from keras_selfattn.text import TextPreprocessor
@@ -46,6 +47,7 @@ def wide(make, *preset, **overrides):
 
 
 MODELS = {
+    "siamese": lambda: small_classifier("lin2017_snli", encoder="cnn"),
     "single": wide(tiny_classifier, characters="adfgo", activation=None),
     "pair": wide(small_classifier, "parikh2016_snli", exact_match=True),
 }
@@ -57,10 +59,11 @@ class Asked:
     def __init__(self, name):
         self.model = MODELS[name]()
         self.rows = list(TEXTS.values())
-        if name == "single":
+        self.is_pair = name != "single"
+        if name != "pair":
             # So that answers differ.
             self.model.set_weights([3 * w for w in self.model.get_weights()])
-        else:
+        if self.is_pair:
             self.rows = list(zip(self.rows, self.rows[1:] + [""], strict=True))
         features = self.model.preprocess(self.rows)
         self.expected = self.model.predict(features, verbose=0)
@@ -163,18 +166,59 @@ def test_savedmodel(asked, tmp_path):
     )
 
 
-def test_command_line(tmp_path, capsys):
-    asked = Asked("single")
-    asked.model.save_to_preset(tmp_path / "model")
-    assert main(["predict", str(tmp_path / "model"), *asked.rows]) == 0
-    answers = [json.loads(x) for x in capsys.readouterr().out.splitlines()]
-    assert [answer["text"] for answer in answers] == asked.rows
-    # It rounds them.
+def told(lines):
+    """The rows, the probabilities and the labels that a command tells."""
+    answers = [json.loads(line) for line in lines]
+    rows = [
+        tuple(answer["text"])
+        if isinstance(answer["text"], list)
+        else answer["text"]
+        for answer in answers
+    ]
+    probabilities = [[*answer["probabilities"].values()] for answer in answers]
+    return rows, probabilities, [answer["label"] for answer in answers]
+
+
+def test_command_line(asked, tmp_path, capsys):
+    model = str(tmp_path / "model")
+    asked.model.save_to_preset(model)
+    typed = asked.rows
+    if asked.is_pair:
+        typed = [each for row in asked.rows for each in ("--pair", *row)]
+    assert main(["predict", model, *typed, "--digits"]) == 0
+    rows, *answers = told(capsys.readouterr().out.splitlines())
+    assert rows == asked.rows
+    asked.check(*answers)
+
+
+def test_command_line_of_files(asked, tmp_path):
+    model, path = str(tmp_path / "model"), tmp_path / "texts.jsonl"
+    asked.model.save_to_preset(model)
+    columns = ("first", "second") if asked.is_pair else ("first",)
+    labels = [asked.model.labels[i] for i in asked.expected.argmax(-1)]
+    with open(path, "w", encoding="utf-8") as file:
+        for row, label in zip(asked.rows, labels, strict=True):
+            texts = row if asked.is_pair else (row,)
+            record = dict(zip(columns, texts, strict=True), label=label)
+            file.write(json.dumps(record) + "\n")
+    given = ["--text=first", *["--text-pair=second"] * asked.is_pair]
+    answers, figures = tmp_path / "answers.jsonl", tmp_path / "figures.json"
+    more = [f"--predictions={answers}", f"--json={figures}"]
+    evaluate = ["evaluate", model, str(path), *given, "--label=label"]
+    assert main([*evaluate, "--max-bad-rate=0.5", *more]) == 0
+    assert json.loads(figures.read_text("utf-8"))["accuracy"] == 1
+    # Rows with an empty text, or half a character, are left out.
+    halves = TEXTS["lone surrogates"]
+    kept = [
+        all(text.strip() and text != halves for text in sides.sentences(row))
+        for row in asked.rows
+    ]
+    found = [json.loads(x) for x in answers.read_text("utf-8").splitlines()]
     np.testing.assert_allclose(
-        [list(answer["probabilities"].values()) for answer in answers],
-        asked.expected,
+        [[*each["probabilities"].values()] for each in found],
+        asked.expected[kept],
         rtol=0,
-        atol=1e-4,
+        atol=1e-6,
     )
 
 

@@ -46,6 +46,9 @@ def test_grpc_and_rest(family):
             outputs = client.predict(
                 "model", inputs_of(rows), signature, TIMEOUT
             )
+            assert {(signature, key) for key in outputs} == {
+                each for each in expected if each[0] == signature
+            }
             for key, output in outputs.items():
                 assert_equal(output, expected[signature, key])
             texts = {
@@ -53,6 +56,9 @@ def test_grpc_and_rest(family):
                 for name, column in inputs_of(readable).items()
             }
             outputs = predict_rest(url, "model", texts, signature, TIMEOUT)
+            assert {(signature, key) for key in outputs} == {
+                each for each in expected if each[0] == signature
+            }
             for key, output in outputs.items():
                 reference = readable_expected[signature, key]
                 if reference.dtype == object:

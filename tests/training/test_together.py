@@ -121,10 +121,14 @@ def test_two_workers_are_one_process(tmp_path):
     ]
     processes.append(start(PROGRAM, tmp_path / "alone"))
     said = []
-    for process in processes:
-        out, error = process.communicate(timeout=300)
-        assert process.returncode == 0, error
-        said.append(out)
+    try:
+        for process in processes:
+            out, error = process.communicate(timeout=300)
+            assert process.returncode == 0, error
+            said.append(out)
+    finally:
+        for process in processes:
+            process.kill()
     # The chief alone writes.
     assert not (tmp_path / "worker1").exists()
     for name in ("sgd", "adagrad"):
