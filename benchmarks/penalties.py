@@ -3,10 +3,10 @@
     python -m benchmarks.penalties
 
 times a penalty on attention scores with its gradient, in the form that the
-package uses, products of the heads, and in the naive one, whose differences
-have the shape (batch, heads, heads, steps, features). Prints a table with
-times, peak memory beyond the inputs, and how many times as much the naive
-form takes.
+package uses, the differences of heads as far apart at a time, and in the naive
+one, whose differences have the shape (batch, heads, heads, steps, features).
+Prints a table with times, peak memory beyond the inputs, and how many times as
+much the naive form takes.
 """
 
 import multiprocessing
@@ -93,8 +93,8 @@ def main():
     print_table(
         [
             *("batch", "heads", "steps", "features"),
-            *("products ms", "naive ms", "times"),
-            *("products MiB", "naive MiB", "times"),
+            *("ours ms", "naive ms", "times"),
+            *("ours MiB", "naive MiB", "times"),
         ],
         rows,
     )
