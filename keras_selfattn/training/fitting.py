@@ -57,9 +57,24 @@ def fit(
     """
     clock = clock or Clock(None)
     train_data, dev_data = texts.train_data, texts.dev_data
+    counts = train_data.class_counts(model.output.shape[-1])
+    weights = balanced_weights(counts, training)
     if targets is not None and isinstance(train_data, EncodedDataset):
+        rows = train_data.labels
         train_data = train_data.with_labels(targets)
         dev_data = dev_data.with_labels(one_hot(dev_data))
+        if weights is not None:
+            if workers is not None:
+                raise ValueError(
+                    "`class_weight` with teachers is for one process. "
+                    f"Received: class_weight={training['class_weight']!r}, "
+                    "and several"
+                )
+            # Keras would go by the class that the teachers prefer.
+            train_data.weights = np.array(
+                [weights[label] for label in rows], "float32"
+            )
+            weights = None
     tells = workers is None or workers.is_chief
     verbose = shown(verbose) if tells else 0
     size = batch_size_for(training, len(train_data))
@@ -68,19 +83,6 @@ def fit(
     if verbose and size != training["batch_size"]:
         print(f"Batches of {size} texts, as there are {len(train_data):,}")
     dev_batches = dev_data.batches(size, share=share)
-    counts = texts.train_data.class_counts(model.output.shape[-1])
-    weights = balanced_weights(counts, training)
-    if targets is not None and weights is not None:
-        if workers is not None:
-            raise ValueError(
-                "`class_weight` with teachers is for one process. Received: "
-                f"class_weight={training['class_weight']!r}, and several"
-            )
-        # Keras would go by the class that the teachers prefer.
-        train_data.weights = np.array(
-            [weights[label] for label in texts.train_data.labels], "float32"
-        )
-        weights = None
     checksums = texts.checksums()
     if workers is not None:
         from keras_selfattn.training import together

@@ -111,8 +111,9 @@ def check_settings(
         raise ValueError(f"{path} does not hold the settings of a {kind}")
     given = json.loads(json.dumps(settings))
     # Else it would be dropped without a word.
-    forgotten = [name for name in _OPTIONAL if saved.get(name)]
-    given = {**dict.fromkeys(forgotten), **given}
+    for name in _OPTIONAL:
+        if saved.get(name):
+            given.setdefault(name, None)
     for each in (saved, given):
         if "training" in each:
             each["training"] = {
