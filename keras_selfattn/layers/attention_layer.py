@@ -14,13 +14,6 @@ class AttentionLayer(ScoringLayer, KernelLayer):
     the type that they are stored in.
     """
 
-    @property
-    def hidden_dtype(self):
-        """The type that hidden units are computed in."""
-        if self.compute_dtype == "float16":
-            return "float32"
-        return self.compute_dtype
-
     def add_kernel(self, name, shape, matrices=None):
         return super().add_kernel(name, shape, matrices, autocast=False)
 

@@ -80,9 +80,7 @@ class GatedEncoder(TakesPair, KernelLayer):
         )
 
     def call(self, inputs):
-        # float16 ends at 65,504, which products of two sums soon exceed.
-        half = self.compute_dtype == "float16"
-        dtype = "float32" if half else self.compute_dtype
+        dtype = self.hidden_dtype
         left, right = (
             ops.einsum(
                 "brd,rdk->brk", ops.cast(side, dtype), ops.cast(kernel, dtype)

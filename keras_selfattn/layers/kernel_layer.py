@@ -36,6 +36,16 @@ class KernelLayer(keras.layers.Layer):
         self.bias_constraint = keras.constraints.get(bias_constraint)
         self.supports_masking = True
 
+    @property
+    def hidden_dtype(self):
+        """The type of hidden units that float16, ending at 65,504, can't hold.
+
+        Under a policy of float16 it is float32, otherwise the policy's own.
+        """
+        if self.compute_dtype == "float16":
+            return "float32"
+        return self.compute_dtype
+
     def add_kernel(self, name, shape, matrices=None, **kwargs):
         """A weight with the kernels' initializer, regularizer, constraint.
 

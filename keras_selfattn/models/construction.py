@@ -6,6 +6,7 @@ import inspect
 
 import keras
 
+from keras_selfattn import validation
 from keras_selfattn.controls import one_line
 from keras_selfattn.models import arguments
 from keras_selfattn.models.memory import check_memory
@@ -43,12 +44,9 @@ def constructor(build):
         arguments.check(type(self), given)
         handed = {name: given.pop(name, None) for name in arguments.HANDED}
         given = with_sizes(type(self), arguments.plain(given), **handed)
-        trainable = given.pop("trainable", True)
-        if not isinstance(trainable, bool):
-            raise ValueError(
-                "`trainable` must be True or False. "
-                f"Received: trainable={trainable!r}"
-            )
+        trainable = validation.boolean(
+            given.pop("trainable", True), "trainable"
+        )
         check_memory(type(self), given)
         with dtype_scope(given.pop("dtype", None)):
             try:
