@@ -31,7 +31,8 @@ from keras_selfattn.training.ending import finished_history
 from keras_selfattn.training.settings import DATA_FOLDER
 from keras_selfattn.training.settings import check_new
 from keras_selfattn.training.settings import is_prepared
-from keras_selfattn.training.values import recipe_values
+from keras_selfattn.training.values import preset_of
+from keras_selfattn.training.values import training_values
 
 
 def add_commands(commands):
@@ -356,5 +357,4 @@ def over_recipe(recipe, training_overrides):
     """
     if not recipe.training:
         return training_overrides
-    preset = get_preset(recipe.preset)
-    return recipe_values(preset, recipe.training, training_overrides)
+    return training_values(preset_of(recipe), training_overrides)

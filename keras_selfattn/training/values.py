@@ -10,6 +10,7 @@ from typing import Any
 
 if TYPE_CHECKING:
     from keras_selfattn.models.presets import Preset
+    from keras_selfattn.zoo.recipes import Recipe
 
 
 class Range(typing.NamedTuple):
@@ -356,25 +357,16 @@ def training_values(preset: "Preset", overrides: Mapping) -> dict[str, Any]:
     return values
 
 
-def recipe_values(
-    preset: "Preset", recipe: Mapping, overrides: Mapping
-) -> dict[str, Any]:
-    """A recipe's training values with others in their place.
+def preset_of(recipe: "Recipe") -> "Preset":
+    """A recipe's preset, with the recipe's values in the place of its own."""
+    from keras_selfattn.models.presets import get_preset
 
-    Args:
-        preset: The `keras_selfattn.models.presets.Preset` of the recipe.
-        recipe: Dictionary of the recipe's training values.
-        overrides: The same of those that take their place, where another
-            optimizer is as in `training_values`.
-
-    Returns:
-        Dictionary of all training values.
-
-    Raises:
-        ValueError: as `training_values` does.
-    """
-    own = training_values(preset, recipe)
-    return training_values(dataclasses.replace(preset, training=own), overrides)
+    own = get_preset(recipe.preset)
+    return dataclasses.replace(
+        own,
+        model={**own.model, **recipe.model},
+        training=training_values(own, recipe.training),
+    )
 
 
 def with_overrides(values: Mapping, overrides: Mapping) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """The classifiers as KerasTuner's hypermodels."""
 
 import contextlib
-import dataclasses
 import math
 from collections.abc import Iterable
 from collections.abc import Sequence
@@ -12,7 +11,6 @@ import keras_tuner
 import numpy as np
 import tensorflow as tf
 
-from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn.backends import memory
 from keras_selfattn.data.batches import EncodedDataset
@@ -27,6 +25,7 @@ from keras_selfattn.text.columns import rows_of_dataset
 from keras_selfattn.training.averaging import set_reach
 from keras_selfattn.training.preparation import check_vectors
 from keras_selfattn.training.values import batch_size_for
+from keras_selfattn.training.values import preset_of
 from keras_selfattn.tuning.choices import find_choices
 from keras_selfattn.tuning.spaces import SPACES
 from keras_selfattn.tuning.spaces import recipe_space
@@ -402,16 +401,6 @@ HYPERMODELS = {
 def as_recipe(preset: str | Recipe) -> Recipe:
     """A recipe as it is, or that of nothing but a preset."""
     return preset if isinstance(preset, Recipe) else Recipe(preset)
-
-
-def preset_of(recipe: Recipe) -> models.Preset:
-    """A recipe's preset, with the recipe's values in the place of its own."""
-    own = models.get_preset(recipe.preset)
-    return dataclasses.replace(
-        own,
-        model={**own.model, **recipe.model},
-        training=training.training_values(own, recipe.training),
-    )
 
 
 def _count_rows(x, y, sides):

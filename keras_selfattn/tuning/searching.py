@@ -27,11 +27,11 @@ from keras_selfattn.models.arguments import applying
 from keras_selfattn.models.arguments import plain
 from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.training.run import write_run_checksums
+from keras_selfattn.training.values import preset_of
 from keras_selfattn.tuning import oracles
 from keras_selfattn.tuning import results
 from keras_selfattn.tuning.hypermodels import HYPERMODELS
 from keras_selfattn.tuning.hypermodels import as_recipe
-from keras_selfattn.tuning.hypermodels import preset_of
 from keras_selfattn.tuning.picture import PICTURE_FILE
 from keras_selfattn.tuning.picture import draw
 from keras_selfattn.tuning.progress import Progress
