@@ -85,6 +85,8 @@ class Clearing:
 
     def _clear_losses(self):
         if not self.keeps_penalties():
+            # Of steps before: some of this one's may be at their addresses.
+            self._loss_ids.clear()
             super()._clear_losses()
 
 

@@ -38,16 +38,6 @@ def tiny_folder(tmp_path_factory):
     return folder
 
 
-def pytest_configure(config):
-    if os.environ.get("KERAS_BACKEND") == "jax":
-        # Keras remembers the masks of JAX's arrays by their addresses, which
-        # may be another tensor's later. On TensorFlow the warning is an error.
-        config.addinivalue_line(
-            "filterwarnings",
-            "ignore:.*was passed an input with a mask attached:UserWarning",
-        )
-
-
 # What takes minutes is begun first, lest one process is left with it alone.
 LONGEST = (
     "tests/conformance/test_backends.py",

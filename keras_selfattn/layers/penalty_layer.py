@@ -5,6 +5,11 @@ import keras
 from keras_selfattn.private_names import Clearing
 from keras_selfattn.private_names import collecting_scope
 
+# Keras tells penalties apart by their address in memory, which must not be
+# given to another one as long as their scope lasts; and no longer, as a whole
+# traced step hangs on each of them.
+_seen_losses = weakref.WeakKeyDictionary()
+
 
 class KeepsPenalties(Clearing):
     """What makes the penalties of a layer, or a model, count in each call.
@@ -33,9 +38,7 @@ class KeepsPenalties(Clearing):
             if not any(loss is kept for kept in scope.losses):
                 # A functional model refuses it, meant for its making.
                 keras.layers.Layer.add_loss(self, loss)
-        # Keras tells penalties apart by their address in memory, which must
-        # not be given to another one as long as Keras remembers it.
-        self._seen_losses = list(scope.losses)
+        _seen_losses[scope] = [*_seen_losses.get(scope, ()), *scope.losses]
         self._seen_scope = weakref.ref(scope)
         return outputs
 
