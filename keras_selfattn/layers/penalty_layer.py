@@ -38,7 +38,7 @@ class KeepsPenalties(Clearing):
             if not any(loss is kept for kept in scope.losses):
                 # A functional model refuses it, meant for its making.
                 keras.layers.Layer.add_loss(self, loss)
-        _seen_losses[scope] = [*_seen_losses.get(scope, ()), *scope.losses]
+        _seen_losses.setdefault(scope, []).extend(scope.losses)
         self._seen_scope = weakref.ref(scope)
         return outputs
 

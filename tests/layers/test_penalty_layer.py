@@ -175,3 +175,17 @@ def test_a_traced_step_is_let_go():
         assert all(reference() is None for reference in traced)
     finally:
         gc.enable()
+
+
+def test_an_address_of_a_step_before_takes_no_penalty_away():
+    inputs = sides()[0]
+    first, second = structured(), structured()
+    for layer in (first, second):
+        layer.build(inputs.shape)
+    with keras.StatelessScope(collect_losses=True) as scope:
+        first(inputs)
+        # As a penalty's that is gone may have been.
+        second._loss_ids.add(id(scope.losses[0]))
+        second(inputs)
+        assert len(scope.losses) == 2
+        assert len(first.losses) == len(second.losses) == 1
