@@ -115,7 +115,7 @@ def times(model, made, texts):
         answers = {name: each for name, each in answers.items() if each}
         for size, turns in TURNS.items():
             starts = [
-                turn * size % (len(texts) - size) for turn in range(turns)
+                turn * size % max(1, len(texts) - size) for turn in range(turns)
             ]
             batches = [texts[start : start + size] for start in starts]
             if place:

@@ -39,7 +39,6 @@ from benchmarks.peers.workloads import multiply_adds
 from benchmarks.tables import print_table
 
 IN_BFLOAT16 = ("W1", "W2", "W3")
-COMPILE_SECONDS = 60
 TASKS = ("train", "infer")
 THREADS = "threads"
 # By corpus the forms of PyTorch that take over ten processor seconds a batch.
@@ -92,10 +91,9 @@ def compare(name, work, peers, tasks, repeats, environment=None, **arguments):
             )
             stack.callback(workers[peer].close)
             facts[peer] = workers[peer].facts
-        limits = {p: COMPILE_SECONDS for p in peers if "compile" in p}
         for task in tasks:
             first = 1 if job == "Epochs" and task == "train" else 5
-            found = take_turns(workers, task, repeats, limits, first)
+            found = take_turns(workers, task, repeats, first)
             results[task] = found
             for peer, reason in found[1].items():
                 if "ours" in peer:
@@ -268,7 +266,7 @@ def backends(options):
             for worker in workers.values():
                 stack.callback(worker.close)
             facts = {peer: worker.facts for peer, worker in workers.items()}
-            found = take_turns(workers, "train", options.repeats or 5, None, 2)
+            found = take_turns(workers, "train", options.repeats or 5, 2)
         report.note(facts, found)
         measured, failures = found
         base = measured["ours on TensorFlow"]

@@ -50,12 +50,20 @@ def print_tables(outcomes, systems, corpora):
     if not systems:
         return
 
-    def table(what, cell):
+    def of_all(system):
+        return [found[system].get(name, []) for name in corpora]
+
+    def table(what, cell, mean=None):
         print_table(
-            [what, *(texts.CORPORA[name].title for name in corpora)],
+            [
+                what,
+                *(["mean"] if mean else []),
+                *(texts.CORPORA[name].title for name in corpora),
+            ],
             [
                 [
                     running.label(system),
+                    *([mean(of_all(system))] if mean else []),
                     *(
                         cell(found[system][name])
                         if name in found[system]
@@ -70,10 +78,9 @@ def print_tables(outcomes, systems, corpora):
     table(
         "dev accuracy %",
         lambda rows: mean_and_spread(values_of(rows, "accuracy")),
+        mean_of,
     )
-    shown = [
-        found[system].get(name, []) for system in systems for name in corpora
-    ]
+    shown = [rows for system in systems for rows in of_all(system)]
     if any(map(_of_new_texts, shown)):
         table("without dev texts that are training texts", _of_new_texts)
     for what, name in (
@@ -84,6 +91,20 @@ def print_tables(outcomes, systems, corpora):
     ):
         table(what, lambda rows, n=name: f"{np.median(values_of(rows, n)):.3g}")
     table("chosen", lambda rows: _words(rows[0].get("chosen", {})))
+
+
+def mean_of(corpora):
+    """The mean of all corpora; of each seed, where all have the same seeds."""
+    if not all(corpora):
+        return ""
+    by_seed = [{o["seed"]: o["accuracy"] for o in rows} for rows in corpora]
+    seeds = by_seed[0]
+    if any(other.keys() != seeds.keys() for other in by_seed):
+        means = [np.mean(list(accuracies.values())) for accuracies in by_seed]
+        return mean_and_spread([np.mean(means)])
+    return mean_and_spread(
+        [np.mean([each[seed] for each in by_seed]) for seed in seeds]
+    )
 
 
 def _of_new_texts(rows):

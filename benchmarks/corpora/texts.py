@@ -103,7 +103,13 @@ GLOVE = "vectors/glove.6B.50d_top9163.txt.gz"
 
 def data_path(name):
     """The path of a file of the folder."""
-    return pathlib.Path(os.environ["KERAS_SELFATTN_DATA"]) / name
+    folder = os.environ.get("KERAS_SELFATTN_DATA")
+    if not folder:
+        raise SystemExit(
+            "expected a folder of corpora in KERAS_SELFATTN_DATA, received "
+            "nothing"
+        )
+    return pathlib.Path(folder) / name
 
 
 def sides_of(name):

@@ -16,12 +16,15 @@ class FastText(Opponent):
     """Averaged vectors of words and of hashed 2-grams, and a softmax."""
 
     label = "fastText"
-    grid = [
-        {"lr": lr, "epoch": epochs, "wordNgrams": size}
-        for lr in (0.1, 0.5)
-        for epochs in (5, 25)
-        for size in (1, 2)
-    ]
+
+    @property
+    def grid(self):
+        return [
+            {"lr": lr, "epoch": epochs, "wordNgrams": size}
+            for lr in ((0.5, 1.0) if self.large else (0.1, 0.5, 1.0))
+            for epochs in ((5, 25) if self.large else (5, 25, 100))
+            for size in ((2,) if self.large else (1, 2))
+        ]
 
     def read(self, texts):
         return [" ".join(self._words(text)) for text in texts]

@@ -1,10 +1,8 @@
 """Real corpora as arrays of ids, the same for all peers."""
 
-import os
-import pathlib
-
 import numpy as np
 
+from benchmarks.corpora.texts import data_path
 from benchmarks.peers.workloads import WORKS
 
 _SNLI = "snli/snli_1.0_train_part.jsonl.gz", *("sentence1", "gold_label")
@@ -44,9 +42,7 @@ def write_corpus(name, path):
     from keras_selfattn.data.corpus import Corpus
 
     work, batch_size, batches, preset, (file, *fields), longest = EPOCHS[name]
-    texts = list(
-        Corpus(pathlib.Path(os.environ["KERAS_SELFATTN_DATA"]) / file, *fields)
-    )
+    texts = list(Corpus(data_path(file), *fields))
     preset = models.get_preset(preset)
     values = training.training_values(preset, {"max_tokens": longest})
     preprocessor, _ = training.make_preprocessor(

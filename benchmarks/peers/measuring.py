@@ -1,5 +1,6 @@
 """Peers in processes of their own that take turns."""
 
+import contextlib
 import dataclasses
 import json
 import math
@@ -58,8 +59,10 @@ class Worker:
 
     def ask(self, name, count, limit=600):
         """Its answer to a call."""
-        self._process.stdin.write(f"{name} {count}\n")
-        self._process.stdin.flush()
+        # One that has ended answers nothing, and `_answer` says why.
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.write(f"{name} {count}\n")
+            self._process.stdin.flush()
         return self._answer(limit)
 
     def _answer(self, limit):
@@ -69,18 +72,18 @@ class Worker:
             self._process.kill()
             self._process.wait()
             self._errors.seek(0)
-            said = self._errors.read().strip().splitlines()[-1:]
+            said = self._errors.read().strip().splitlines() or ["it ended"]
             self.close()
-            raise PeerError(
-                said[0] if ready and said else f"took over {limit} s"
-            )
+            raise PeerError(said[-1] if ready else f"took over {limit} s")
         return json.loads(line)
 
     def close(self):
         self._process.kill()
         self._process.wait()
         for file in (self._process.stdin, self._process.stdout, self._errors):
-            file.close()
+            # What was not read is written again.
+            with contextlib.suppress(BrokenPipeError):
+                file.close()
 
 
 def python_worker(
@@ -121,14 +124,13 @@ class Measured:
         return statistics.median(ratios), min(ratios), max(ratios)
 
 
-def take_turns(workers, task, repeats, limits=None, first_calls=FIRST_CALLS):
+def take_turns(workers, task, repeats, first_calls=FIRST_CALLS):
     """Has each worker do a task, one after the other, again and again.
 
     Args:
         workers: Dictionary of `Worker`s.
         task: The name of the task.
         repeats: How many samples of each to take.
-        limits: By name the seconds that the first calls may take.
         first_calls: How many calls come before the samples.
 
     Returns:
@@ -138,8 +140,7 @@ def take_turns(workers, task, repeats, limits=None, first_calls=FIRST_CALLS):
     for name, worker in workers.items():
         progress(f"{name}: {task}, first calls")
         try:
-            limit = (limits or {}).get(name, 600)
-            answer = worker.ask(task, first_calls, limit)
+            answer = worker.ask(task, first_calls)
             results[name] = answer["result"]
             once = answer["seconds"] / first_calls
             if once < LONG_SECONDS:

@@ -76,13 +76,28 @@ def test_what_was_run_is_not_run_again(call, runs, capsys, tmp_path):
         ),
     ]
     said = capsys.readouterr().out
-    assert "| dev accuracy % | TREC | SNLI |" in said
-    assert "| Keras, CNN of Kim | 60.0 ± 10.0 | 60.0 ± 10.0 |" in said
-    assert "| decomposable attention, n-grams |  | 60.0 ± 10.0 |" in said
+    assert "| dev accuracy % | mean | TREC | SNLI |" in said
+    ours = "decomposable attention, n-grams"
+    cell = "60.0 ± 10.0"
+    assert f"| Keras, CNN of Kim | {cell} | {cell} | {cell} |" in said
+    # Not of all of the corpora.
+    assert f"| {ours} |  |  | {cell} |" in said
+    assert "| model, MB | TREC | SNLI |" in said
     assert (tmp_path / "corpora.png").stat().st_size > 1000
     call(*only)
     call("--report")
     assert runs == first
+
+
+def test_a_mean_of_corpora_has_the_spread_of_its_seeds():
+    trec, mr = (
+        [{"seed": n, "accuracy": a} for n, a in enumerate(accuracies)]
+        for accuracies in ((0.1, 0.3), (0.5, 0.9))
+    )
+    assert report.mean_of([trec, mr]) == "45.0 ± 21.2"
+    # The mean of 20.0 and 50.0.
+    assert report.mean_of([trec, mr[:1]]) == "35.0"
+    assert report.mean_of([trec, []]) == ""
 
 
 def test_another_grid_is_another_outcome(call, runs, monkeypatch):
@@ -101,7 +116,13 @@ def test_another_grid_is_another_outcome(call, runs, monkeypatch):
 
 @pytest.mark.parametrize(
     "corpus, system",
-    [("imdb", "svm"), ("imdb", "nbsvm"), ("imdb", "kim_cnn"), ("snli", "svm")],
+    [
+        ("imdb", "svm"),
+        ("imdb", "nbsvm"),
+        ("imdb", "kim_cnn"),
+        ("age", "fasttext"),
+        ("snli", "svm"),
+    ],
 )
 def test_of_a_large_corpus_fewer_values_are_tried(corpus, system):
     all_rows = running.settings(system, corpus)["grid"]
@@ -238,6 +259,12 @@ def test_what_a_search_has_found_is_trained_from_other_seeds(monkeypatch):
     assert given["training"] == {**settings["training"], "learning_rate": 0.5}
     assert given["vectors"] == ["reviews_structured"]
     assert given["preset"] == settings["preset"]
+
+
+def test_no_folder_of_corpora(monkeypatch):
+    monkeypatch.delenv("KERAS_SELFATTN_DATA", raising=False)
+    with pytest.raises(SystemExit, match="KERAS_SELFATTN_DATA"):
+        texts.data_path("tasks")
 
 
 def test_a_corpus_of_two_files(tmp_path, monkeypatch):

@@ -1,5 +1,7 @@
 """The peers of the speed benchmark do the same work."""
 
+import sys
+
 import numpy as np
 import pytest
 
@@ -126,6 +128,14 @@ def test_backends_take_turns(monkeypatch, capsys):
 def test_a_peer_that_fails_says_why():
     with pytest.raises(measuring.PeerError, match="no_such_peer"):
         measuring.python_worker("no_such_peer", "Steps")
+
+
+def test_a_peer_that_ends_between_two_calls_is_told_from_a_slow_one():
+    ended = [sys.executable, "-c", "print('{}')"]
+    worker = measuring.Worker(ended)
+    worker._process.wait()
+    with pytest.raises(measuring.PeerError, match="it ended"):
+        worker.ask("train", 1)
 
 
 class Failing:
