@@ -21,9 +21,9 @@ class FastText(Opponent):
     def grid(self):
         return [
             {"lr": lr, "epoch": epochs, "wordNgrams": size}
-            for lr in ((0.5, 1.0) if self.large else (0.1, 0.5, 1.0))
+            for lr in ((0.1, 0.5) if self.large else (0.1, 0.5, 1.0))
             for epochs in ((5, 25) if self.large else (5, 25, 100))
-            for size in ((2,) if self.large else (1, 2))
+            for size in (1, 2)
         ]
 
     def read(self, texts):
