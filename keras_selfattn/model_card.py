@@ -20,8 +20,8 @@ from keras_selfattn.controls import clean
 from keras_selfattn.controls import one_line
 from keras_selfattn.data.joined_vectors import vector_names
 from keras_selfattn.files import write_text
-from keras_selfattn.zoo.folders import CARD_FILE
 from keras_selfattn.zoo.folders import MODEL_FOLDER
+from keras_selfattn.zoo.hub import CARD_FILE
 
 if TYPE_CHECKING:
     from keras_selfattn.evaluation import Evaluation

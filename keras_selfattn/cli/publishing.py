@@ -6,7 +6,7 @@ from keras_selfattn.cli.options import add_command
 
 def add_commands(commands):
     parser = add_command(commands, push)
-    parser.add_argument("model", help=models.MODEL_HELP)
+    models.add_model(parser)
     parser.add_argument("name", help="hf://user/name, made if there is none")
     parser.add_argument(
         "--private",
@@ -21,4 +21,11 @@ def push(options):
     models.check_folder(options.model)
     from keras_selfattn.zoo import push_to_hub
 
-    print(push_to_hub(options.model, options.name, options.private))
+    print(
+        push_to_hub(
+            options.model,
+            options.name,
+            private=options.private,
+            verify=options.verify,
+        )
+    )

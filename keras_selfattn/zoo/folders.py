@@ -8,7 +8,6 @@ from keras_selfattn.zoo.shipped import find_shipped
 # Where the folder of a training run holds its model.
 MODEL_FOLDER = "model"
 CONFIG_FILE = "config.json"
-CARD_FILE = "README.md"
 SAVED_MODEL_FILE = "saved_model.pb"
 
 

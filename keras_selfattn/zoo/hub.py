@@ -9,6 +9,8 @@ from keras_selfattn.controls import one_line
 from keras_selfattn.first_use import import_extra
 
 PREFIX = "hf://"
+# As the Hub names a model's card.
+CARD_FILE = "README.md"
 
 _NAME = re.compile(
     rf"{PREFIX}(?P<model>[\w.-]+/[\w.-]+)(@(?P<revision>[\w./-]+))?"
@@ -40,8 +42,8 @@ def parse(name):
 def download(name):
     """Download a model from the Hub, or find it among those that were.
 
-    Only the files that the model's `checksums.json` names come down, all of
-    them of one commit.
+    Only the files that the model's `checksums.json` names come down, and its
+    card, all of them of one commit.
 
     Args:
         name: `hf://user/name`, or `hf://user/name@revision` for a commit, a
@@ -59,6 +61,7 @@ def download(name):
     folder = first.parent
     for file in checked_names(folder):
         _download_file(name, model, file, folder.name)
+    _download_card(name, model, folder.name)
     return folder
 
 
@@ -67,6 +70,14 @@ def import_hub():
     return import_extra(
         "huggingface_hub", f"A model named {PREFIX}", "huggingface_hub", "hub"
     )
+
+
+def _download_card(name, model, commit):
+    """The card has no checksum, as it is there to be edited, or removed."""
+    hub = import_hub()
+    known = hub.try_to_load_from_cache(model, CARD_FILE, revision=commit)
+    if known is not hub._CACHED_NO_EXIST:
+        _download_file(name, model, CARD_FILE, commit)
 
 
 def _download_file(name, model, file, revision):
@@ -89,6 +100,8 @@ def _download_file(name, model, file, revision):
             f"{_reason(error)}"
         ) from error
     except hub.errors.EntryNotFoundError as error:
+        if file == CARD_FILE:
+            return None
         raise ValueError(
             f"{name} has no file {file}: it is not a model that "
             "`push_to_hub` wrote, or not all of one"

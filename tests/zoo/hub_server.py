@@ -10,6 +10,7 @@ import threading
 
 _FILE = re.compile(r"/(\w+/[\w.-]+)/resolve/([\w.-]+)/(.+)")
 _API = re.compile(r"/api/models/(\w+/[\w.-]+)/(\w+)/main")
+_MODEL = re.compile(r"/api/models/(\w+/[\w.-]+)")
 
 
 class Hub(http.server.ThreadingHTTPServer):
@@ -18,6 +19,7 @@ class Hub(http.server.ThreadingHTTPServer):
     Attributes:
         commits: Dictionary by repository of a list of dictionaries, the
             files of each commit by name.
+        private: Set of the repositories that nobody else may see.
         requests: List of the method and path of each request.
         cut: Dictionary by the name of a file of how many bytes of it are sent
             before the connection breaks, for each of its next downloads.
@@ -28,6 +30,7 @@ class Hub(http.server.ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.commits = {}
+        self.private = set()
         self.requests = []
         self.cut = {}
 
@@ -77,6 +80,11 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         path = self.path.partition("?")[0]
+        found = _MODEL.fullmatch(path)
+        if found is not None:
+            is_private = found[1] in self.server.private
+            self._json({"id": found[1], "private": is_private})
+            return
         found = _API.fullmatch(path)
         if found is None:
             self._file(with_content=True)
@@ -95,8 +103,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if path == "/api/repos/create":
             given = json.loads(body)
             repository = f"{given['organization']}/{given['name']}"
-            self.server.commits.setdefault(repository, [])
-            self._json({"url": f"{self.server.url}/{repository}"})
+            exists = repository in self.server.commits
+            if not exists:
+                self.server.commits[repository] = []
+                if given.get("private") or given.get("visibility") == "private":
+                    self.server.private.add(repository)
+            url = f"{self.server.url}/{repository}"
+            self._json({"url": url}, status=409 if exists else 200)
             return
         if path == "/api/validate-yaml":
             self._json({"errors": [], "warnings": []})
@@ -146,7 +159,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return
         oid, files = found
         if name not in files:
-            self._error("EntryNotFound")
+            self._error("EntryNotFound", ("X-Repo-Commit", oid))
             return
         content = files[name]
         start = 0
@@ -171,15 +184,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             return
         self.wfile.write(content[start:])
 
-    def _error(self, code):
+    def _error(self, code, *headers):
         self.send_response(404)
-        self.send_header("X-Error-Code", code)
+        for header in (("X-Error-Code", code), *headers):
+            self.send_header(*header)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def _json(self, value):
+    def _json(self, value, status=200):
         content = json.dumps(value).encode()
-        self.send_response(200)
+        self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()

@@ -42,6 +42,7 @@ def server():
 def empty(server, tmp_path, monkeypatch):
     """The server without any model, and nothing downloaded before."""
     server.commits.clear()
+    server.private.clear()
     server.requests.clear()
     server.cut.clear()
     constants = importlib.import_module("huggingface_hub.constants")
@@ -105,13 +106,109 @@ def test_a_folder_goes_with_its_card(empty, model, tmp_path):
 
 def test_a_second_upload_leaves_nothing_of_the_first(pushed, model):
     server, name = pushed
-    server.commits["anna/reviews"][-1]["old.txt"] = b"old"
+    files = server.commits["anna/reviews"][-1]
+    sums = json.loads(files["checksums.json"])
+    sums["sha256"]["old[1].txt"] = "0"
+    ours = {"old1.txt": b"", "data/figures.csv": b"", ".gitattributes": b""}
+    theirs = {"old[1].txt": b"", "checksums.json": json.dumps(sums).encode()}
+    server.commit("anna/reviews", {**files, **ours, **theirs})
     changed = tiny_classifier(labels=("no", "yes"))
     zoo.push_to_hub(changed, NAME)
-    assert "old.txt" not in server.commits["anna/reviews"][-1]
+    files = server.commits["anna/reviews"][-1]
+    assert "old[1].txt" not in files
+    # What no push brought stays.
+    assert ours.items() <= files.items()
     assert models.from_preset(NAME).labels == ["no", "yes"]
     # A revision stays what it was.
     assert models.from_preset(name).labels == model.labels
+
+
+@pytest.mark.parametrize("private", [True, False])
+def test_a_repository_stays_as_private_as_it_is(empty, model, private):
+    for asked in (not private, not private, None):
+        zoo.push_to_hub(model, NAME, private=asked)
+    kind = "public" if private else "private"
+    message = f"{NAME} was not uploaded: it is {kind}.*private={private}"
+    with pytest.raises(ValueError, match=message):
+        zoo.push_to_hub(model, NAME, private=private)
+    assert len(empty.commits["anna/reviews"]) == 3
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"train.csv": b"text"}, "holds files, and no checksums.json"),
+        ({"README.md": b"# Ours"}, "holds files, and no checksums.json"),
+        (
+            {"train.csv": b"text", "checksums.json": b"[]"},
+            "expected the checksums of files",
+        ),
+    ],
+)
+def test_a_repository_of_other_files_is_left_alone(
+    empty, model, files, message
+):
+    empty.commit("anna/reviews", files)
+    with pytest.raises(ValueError, match=message):
+        zoo.push_to_hub(model, NAME)
+    assert empty.commits["anna/reviews"] == [files]
+
+
+def test_a_repository_that_the_hub_has_made_is_new(empty, model):
+    empty.commit("anna/reviews", {".gitattributes": b""})
+    zoo.push_to_hub(model, NAME)
+    models.from_preset(NAME)
+
+
+def test_only_files_of_the_model_are_pushed(empty, model, tmp_path):
+    folder = tmp_path / "model"
+    model.save_to_preset(folder)
+    names = {path.name for path in folder.iterdir()}
+    told = {"README.md", "LICENSE.txt", "ATTRIBUTION.md", "licenses/MIT.txt"}
+    others = ("secrets.env", ".git/HEAD", "licenses.csv", "licenses/own/it")
+    for name in (*told, *others):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("# Ours\n")
+    left = r"stays where it is: \.git, licenses\.csv, secrets\.env"
+    with pytest.warns(UserWarning, match=left):
+        zoo.push_to_hub(folder, NAME)
+    (files,) = empty.commits["anna/reviews"]
+    assert set(files) == names | told
+    models.from_preset(NAME)
+
+
+def test_a_model_of_another_library_is_not_pushed(empty, tmp_path):
+    config = {"architectures": ["BertForMaskedLM"], "model_type": "bert"}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(ValueError, match="expected class_name, config, labels"):
+        zoo.push_to_hub(tmp_path, NAME)
+    assert empty.commits == {}
+
+
+def test_a_folder_that_was_changed_on_purpose(empty, model, tmp_path):
+    folder = tmp_path / "model"
+    model.save_to_preset(folder)
+    words = (folder / "vocabulary.txt").read_text().replace("bad", "bat")
+    (folder / "vocabulary.txt").write_text(words)
+    assert cli.main(["push", str(folder), NAME]) == 2
+    assert empty.commits == {}
+    assert cli.main(["push", str(folder), NAME, "--no-verify"]) == 0
+    loaded = models.from_preset(NAME)
+    assert "bat" in loaded.preprocessor.get_vocabulary()
+
+
+def test_the_card_may_be_edited_and_removed(pushed, monkeypatch):
+    server, _ = pushed
+    (files,) = server.commits["anna/reviews"]
+    server.commit("anna/reviews", {**files, "README.md": b"# Edited\n"})
+    models.from_preset(NAME)
+    assert (hub.download(NAME) / "README.md").read_text() == "# Edited\n"
+    del files["README.md"]
+    revision = f"{NAME}@{server.commit('anna/reviews', files)}"
+    models.from_preset(revision)
+    server.requests.clear()
+    models.from_preset(revision)
+    assert server.requests == []
 
 
 def test_a_revision_is_asked_for_once(pushed):
@@ -239,6 +336,8 @@ def test_what_cannot_be_pushed(empty, model, tmp_path):
         zoo.push_to_hub(model, f"{NAME}@v2")
     with pytest.raises(ValueError, match="no trained model at"):
         zoo.push_to_hub(tmp_path / "none", NAME)
+    with pytest.raises(ValueError, match="has no files to verify"):
+        zoo.push_to_hub(model, NAME, verify=False)
     model.save_to_preset(tmp_path / "model")
     (tmp_path / "model" / "vocabulary.txt").write_text("other\n")
     with pytest.raises(ValueError, match=r"vocabulary\.txt is not the file"):
