@@ -71,13 +71,15 @@ def export(options):
     models.check_folder(options.model)
     if options.check:
         corpus = corpora.open_corpus(options.check, options, options.split)
+    # On the Hub the newest commit may be another one by the time of the card.
+    options.model = find_model(options.model)
     model = models.load(options)
     from keras_selfattn import serving
     from keras_selfattn.model_card import model_card
     from keras_selfattn.model_card import read_model_card
     from keras_selfattn.serving.checks import check_model
 
-    card = read_model_card(find_model(options.model))
+    card = read_model_card(options.model)
     if options.check:
         reduced = serving.reduce_precision(model, options.reduced_precision)
         check_model(reduced, options.written)

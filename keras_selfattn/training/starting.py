@@ -11,6 +11,7 @@ from keras_selfattn.models.groups import GROUPS
 from keras_selfattn.models.restarting import restarted
 from keras_selfattn.training.building import compile_model
 from keras_selfattn.training.preparation import induce_vectors
+from keras_selfattn.zoo import hub
 
 # Without a record of the preset, the one whose training values are taken.
 _PRESETS = {
@@ -54,6 +55,8 @@ class Start:
                     f"`{given}` must be None with `start` (--from), whose "
                     f"model has its own. Received: {given}={value!r}"
                 )
+        if hub.is_on_hub(name):
+            name = hub.pinned(name)
         self.model = models.from_preset(name, verify=verify)
         for part in ("preprocessor", "labels"):
             if getattr(self.model, part) is None:

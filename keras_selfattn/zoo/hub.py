@@ -65,6 +65,12 @@ def download(name):
     return folder
 
 
+def pinned(name):
+    """The name of the very commit that a name of the Hub leads to now."""
+    model, _ = parse(name)
+    return f"{PREFIX}{model}@{download(name).name}"
+
+
 def import_hub():
     """The package `huggingface_hub`, or how to install it."""
     return import_extra(

@@ -11,6 +11,8 @@ import pytest
 from keras_selfattn import cli
 from keras_selfattn import models
 from keras_selfattn import zoo
+from keras_selfattn.cli import models as models_of_commands
+from keras_selfattn.training.starting import Start
 from keras_selfattn.zoo import hub
 from tests.tiny_classifier import tiny_classifier
 from tests.zoo import hub_server
@@ -219,6 +221,13 @@ def test_a_revision_is_asked_for_once(pushed):
     assert server.requests == []
 
 
+def test_a_run_says_which_commit_it_started_from(pushed):
+    _, name = pushed
+    for given in (NAME, name):
+        start = Start(given, None, None, (), verify=True)
+        assert start.settings["from"] == name
+
+
 def test_all_files_are_of_one_commit(pushed):
     server, name = pushed
     server.requests.clear()
@@ -318,6 +327,26 @@ def test_what_was_downloaded_needs_no_server(pushed, monkeypatch):
 def test_a_model_of_the_hub_is_exported_and_predicts(pushed, tmp_path, capsys):
     assert cli.main(["predict", NAME, "Good food."]) == 0
     assert "gütig" in json.loads(capsys.readouterr().out)["probabilities"]
+    assert cli.main(["export", NAME, str(tmp_path / "served")]) == 0
+    extra = pathlib.Path(tmp_path, "served", "1", "assets.extra")
+    card = (extra / "model_card.md").read_text(encoding="utf-8")
+    assert "library_name" in card
+
+
+def test_the_card_of_an_export_is_of_the_commit_of_its_weights(
+    pushed, tmp_path, monkeypatch
+):
+    server, _ = pushed
+    (files,) = server.commits["anna/reviews"]
+    load = models_of_commands.load
+
+    def load_then_another_pushes(options):
+        loaded = load(options)
+        edited = {**files, "README.md": b"# Another\n"}
+        server.commit("anna/reviews", edited)
+        return loaded
+
+    monkeypatch.setattr(models_of_commands, "load", load_then_another_pushes)
     assert cli.main(["export", NAME, str(tmp_path / "served")]) == 0
     extra = pathlib.Path(tmp_path, "served", "1", "assets.extra")
     card = (extra / "model_card.md").read_text(encoding="utf-8")
