@@ -23,6 +23,8 @@ import statistics
 import sys
 import time
 
+import numpy as np
+
 import keras_selfattn
 from benchmarks.altered_pairs import altered_pairs
 from benchmarks.corpus_vectors import write_corpus_vectors
@@ -39,6 +41,7 @@ from keras_selfattn.data.fingerprint import fingerprint
 from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.data.word_vectors import load_word_vectors
 from keras_selfattn.data.word_vectors import words_with_vectors
+from keras_selfattn.files import read_json
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.files import write_text
 from keras_selfattn.model_card import CARD_FILE
@@ -47,6 +50,7 @@ from keras_selfattn.models.packed_weights import PACKED_FILE
 from keras_selfattn.models.packed_weights import save_packed
 from keras_selfattn.models.restarting import restarted
 from keras_selfattn.models.weights import WEIGHTS_FILE
+from keras_selfattn.zoo.folders import CONFIG_FILE
 from keras_selfattn.zoo.shipped import ABOUT_FILE
 
 HERE = pathlib.Path(__file__).parent
@@ -276,6 +280,10 @@ def tell(name, source, recipe, model, train, dev, found, folder):
     record = model.training_record
     whole = evaluation.evaluate(model, Corpora(dev.values()))
     model.training_record = {**record, "dev_accuracy": whole.accuracy}
+    # That of the run was of the weights that were.
+    config = read_json(folder / CONFIG_FILE)
+    config["training"] = model.training_record
+    write_text(folder / CONFIG_FILE, _json(config))
     card = model_card(
         model,
         whole,
@@ -329,10 +337,17 @@ def check():
     for name in zoo.list_shipped():
         _, dev = corpora(name)
         folder = TRAINED / name
-        found = evaluate(models.from_preset(name), dev)
+        model = models.from_preset(folder)
+        found = evaluate(model, dev)
+        right, rows = (
+            sum(count(each["confusion"]) for each in found.values())
+            for count in (np.trace, np.sum)
+        )
         card = (folder / CARD_FILE).read_text(encoding="utf-8")
         about = zoo.get_shipped(name)
         holds = json.loads((folder / FIGURES_FILE).read_text()) == found
+        holds &= model.training_record["dev_accuracy"] == right / rows
+        holds &= f"Dev accuracy {right / rows:.2%} over {rows:,} texts" in card
         for key, each in found.items():
             holds &= figure_line(key, each) in card.splitlines()
             holds &= about.dev[key]["accuracy"] == each["accuracy"]
@@ -348,12 +363,11 @@ def time_again():
         folder = TRAINED / name
         _, dev = corpora(name)
         texts = [text for text, _ in next(iter(dev.values()))]
-        taken = round(milliseconds(models.from_preset(name), texts), 2)
+        taken = round(milliseconds(models.from_preset(folder), texts), 2)
         about = json.loads((folder / ABOUT_FILE).read_text(encoding="utf-8"))
         print(f"{name}: {about['milliseconds']} ms, now {taken}")
         about["milliseconds"] = taken
         write_text(folder / ABOUT_FILE, _json(about))
-        (folder / CHECKSUMS_FILE).unlink()
         write_checksums(folder)
 
 

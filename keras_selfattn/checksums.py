@@ -23,13 +23,14 @@ def write_checksums(
 
     Args:
         folder: Path of the folder.
-        names: Their names. Defaults to those of all files in the folder, and
-            in those below.
+        names: Their names. Defaults to those of all other files in the
+            folder, and in those below.
     """
     folder = pathlib.Path(folder)
     if names is None:
         files = (path for path in folder.rglob("*") if path.is_file())
-        names = [path.relative_to(folder).as_posix() for path in files]
+        paths = {path.relative_to(folder).as_posix() for path in files}
+        names = paths - {CHECKSUMS_FILE}
     found = {name: _checksum(folder / name) for name in sorted(names)}
     text = json.dumps({_KEY: found}, indent=2)
     write_text(folder / CHECKSUMS_FILE, text + "\n")

@@ -14,6 +14,8 @@ def folder(tmp_path):
     (tmp_path / "below" / "file").write_text("abc")
     (tmp_path / "other").write_text("")
     write_checksums(tmp_path)
+    # Those that are there are no file of the folder's.
+    write_checksums(tmp_path)
     return tmp_path
 
 

@@ -69,6 +69,13 @@ def test_its_folder_tells_all_of_it(name):
         assert figure["accuracy"] == right / figure["rows"]
         assert f"- {key}: accuracy {figure['accuracy']!r}," in card
     assert f"python -m benchmarks.make_zoo {name}" in card
+    right, rows = (
+        sum(count(figure["confusion"]) for figure in figures.values())
+        for count in (np.trace, np.sum)
+    )
+    record = json.loads((folder / "config.json").read_text())["training"]
+    assert record["dev_accuracy"] == right / rows
+    assert f"Its dev accuracy is {right / rows:.2%}." in card
     license = {"CC-BY-SA-4.0": "CC BY-SA 4.0"}.get(
         shipped.license, shipped.license
     )
