@@ -1,5 +1,6 @@
 """The command that writes models for those who serve them: `export`."""
 
+from keras_selfattn.cli import asked_texts
 from keras_selfattn.cli import corpora
 from keras_selfattn.cli import models
 from keras_selfattn.cli.options import add_command
@@ -81,6 +82,9 @@ def export(options):
 
     card = read_model_card(options.model)
     if options.check:
+        corpus.expect(model.labels)
+        text, _ = next(iter(corpus))
+        asked_texts.check_kind(model, not isinstance(text, str))
         reduced = serving.reduce_precision(model, options.reduced_precision)
         check_model(reduced, options.written)
         comparison = serving.compare(model, reduced, corpus)

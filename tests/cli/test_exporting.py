@@ -2,6 +2,8 @@ import signal
 import subprocess
 import sys
 
+import pytest
+
 from keras_selfattn.cli import main
 from tests.cli.commands import fails
 
@@ -50,6 +52,45 @@ def test_reduced_precision_that_a_format_has_not(run, data, tmp_path, capsys):
         "onnx can't hold a model that computes in bfloat16; savedmodel can",
     )
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "message"),
+    [
+        (
+            ["text,label", "good,1", "bad,9"],
+            [],
+            "rows.csv:3: expected one of the labels 1, 2, 3, 4, 5, received "
+            "'9' - the first of 1 bad of 2 rows",
+        ),
+        (
+            ["text,pair,label", "good,bad,1"],
+            ["--text-pair=pair"],
+            "The model takes single texts, and no --pair or --text-pair",
+        ),
+    ],
+)
+def test_checked_texts_are_refused_as_evaluated_ones(
+    run, tmp_path, capsys, rows, options, message
+):
+    (tmp_path / "rows.csv").write_text("\n".join(rows))
+    file = str(tmp_path / "rows.csv")
+    fails(capsys, ["evaluate", run, file, *options], message)
+    reduced = ["--reduced-precision=int8", f"--check={file}", *options]
+    fails(capsys, ["export", run, tmp_path / "new", *reduced], message)
+    assert not (tmp_path / "new").exists()
+
+
+def test_bad_rows_are_left_out_of_the_check(run, tmp_path, capsys):
+    file = tmp_path / "rows.csv"
+    file.write_text("text,label\ngood,1\nbad,9\n")
+    arguments = ["--reduced-precision=int8", f"--check={file}"]
+    folder = str(tmp_path / "new")
+    bad = "--max-bad-rate=0.5"
+    assert main(["export", str(run), folder, *arguments, bad]) == 0
+    printed = capsys.readouterr()
+    assert "of 1 texts" in printed.out
+    assert "1 unknown label" in printed.err
 
 
 def test_a_terminated_export_leaves_nothing(run, tmp_path):
