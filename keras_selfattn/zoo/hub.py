@@ -80,9 +80,11 @@ def import_hub():
 
 def _download_card(name, model, commit):
     """The card has no checksum, as it is there to be edited, or removed."""
-    hub = import_hub()
-    known = hub.try_to_load_from_cache(model, CARD_FILE, revision=commit)
-    if known is not hub._CACHED_NO_EXIST:
+    known = import_hub().try_to_load_from_cache(
+        model, CARD_FILE, revision=commit
+    )
+    # Else it is there, or is known not to be.
+    if known is None:
         _download_file(name, model, CARD_FILE, commit)
 
 
