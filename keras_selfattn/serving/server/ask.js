@@ -110,9 +110,7 @@
   };
 
   const whatDecided = ({ predicted, decided }) => {
-    if (!decided)
-      return [`What decided is told for up to ${
-        $("answers").dataset.words} words.`];
+    if (typeof decided === "string") return [decided];
     return ["Probability of ", make("bdi", "", predicted),
       " without one word: ",
       ...decided.flatMap((each, i) => [i ? ", " : "",

@@ -61,13 +61,22 @@ def explanation(servable, texts, answer, scores):
     return kind(*found, **prediction)
 
 
+def tokens_of(texts):
+    """The tokens of each text, all of them and in the text's own case."""
+    return [_decoded(tokens) for tokens in _TOKENIZER(texts).to_list()]
+
+
 def _words(tokens):
-    return [token.decode("utf-8", "replace") for token in tokens[0]]
+    return _decoded(tokens[0])
+
+
+def _decoded(tokens):
+    return [token.decode("utf-8", "replace") for token in tokens]
 
 
 def _count_unread(text, words):
     """How many words of a text lie behind those that the model has read."""
-    found = int(_TOKENIZER([text]).row_lengths()[0])
+    found = len(tokens_of([text])[0])
     # No word of a text is NULL, as brackets stand apart.
     read = len(words) - (words[:1] == [NULL])
     return max(found - read, 0)

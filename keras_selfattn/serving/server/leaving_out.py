@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from keras_selfattn.controls import clean
+from keras_selfattn.serving.server.explaining import tokens_of
+from keras_selfattn.text import UNKNOWN
 from keras_selfattn.visualization.alignment import NULL
 
 # Each is a row to ask; of longer texts the next answer would wait too long.
@@ -12,13 +15,28 @@ METHOD = "leave_one_out"
 def without_each_word(seen):
     """The texts of an explanation with one word less in each row.
 
+    They are written as the words that the model has read, with spaces between
+    them: so the words of each row are the others, and no further ones.
+
     Args:
         seen: What `explaining.explanation` gives.
 
     Returns:
         List with one list of bytes for each input of the model.
+
+    Raises:
+        ValueError: if there is no word or there are too many, or if without
+            one of them the text would be read as other words, as that of
+            "J. Fox" without its last word.
     """
     sides = list(seen.sides().values())
+    count = sum(map(_count_words, sides))
+    if not 0 < count <= MOST_WORDS:
+        raise ValueError(
+            f"What decided is told for up to {MOST_WORDS} words."
+            if count
+            else "There is no word to leave out."
+        )
     rows = [
         [shorter if each is side else each.text for each in sides]
         for side in sides
@@ -31,16 +49,31 @@ def without_each_word(seen):
 
 
 def _shorter(side):
-    shown, spans = side.aligned
-    words = spans[_nulls(side) :]
-    begin = words[0][0] if words else 0
-    for start, end in words:
-        yield shown[begin:start] + shown[end:]
+    count = _count_words(side)
+    if not count:
+        return []
+    words = tokens_of([side.text])[0][:count]
+    left = [words[:place] + words[place + 1 :] for place in range(count)]
+    texts = [" ".join(others) for others in left]
+    for word, others, found in zip(words, left, tokens_of(texts), strict=True):
+        if found != (others or [UNKNOWN]):
+            raise ValueError(
+                "What decided is not told: without "
+                f"“{clean(word)}” the text would be read as other words."
+            )
+    return texts
 
 
 def _nulls(side):
     """How many words before the text the model added itself."""
-    return int(side.tokens[0] == NULL and not side.text.startswith(NULL))
+    return int(side.tokens[0] == NULL)
+
+
+def _count_words(side):
+    """How many words of the text the model has read."""
+    tokens = side.tokens[_nulls(side) :]
+    # No word of a text is written so, as brackets stand apart.
+    return 0 if tokens == [UNKNOWN] else len(tokens)
 
 
 def set_effects(seen, probabilities):
@@ -54,11 +87,11 @@ def set_effects(seen, probabilities):
     label = int(np.argmax(seen.probabilities))
     lost = seen.probabilities[label] - probabilities[:, label]
     for side in seen.sides().values():
-        nulls = _nulls(side)
-        words = len(side.tokens) - nulls
-        effects = np.concatenate([np.zeros(nulls), lost[:words]])
+        count = _count_words(side)
+        effects = np.zeros(len(side.tokens))
+        effects[_nulls(side) :][:count] = lost[:count]
         side.effects[METHOD] = effects
-        lost = lost[words:]
+        lost = lost[count:]
 
 
 def most_effective(seen, count=3):

@@ -105,10 +105,11 @@ async def _explain(request, choices):
 
 
 async def _decided(seen, batcher):
-    """The words that decided, or `None` where there are too many to ask."""
-    columns = leaving_out.without_each_word(seen)
-    if len(columns[0]) > leaving_out.MOST_WORDS:
-        return None
+    """The words that decided, or why they are not told."""
+    try:
+        columns = leaving_out.without_each_word(seen)
+    except ValueError as error:
+        return str(error)
     answers = await rest.ask(batcher, "serving_default", columns)
     leaving_out.set_effects(seen, answers["probabilities"])
     return [
@@ -138,7 +139,6 @@ def _page(servables):
     return string.Template(_asset("ask.html")).substitute(
         longest=LONGEST_TEXT,
         models=options,
-        words=leaving_out.MOST_WORDS,
     )
 
 

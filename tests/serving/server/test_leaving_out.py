@@ -1,6 +1,7 @@
 """Texts with one word less, and what the answers to them tell."""
 
 import numpy as np
+import pytest
 
 from keras_selfattn.serving.server import leaving_out
 from keras_selfattn.visualization import Explanation
@@ -21,7 +22,7 @@ def test_a_text():
         ["a", "b"],
     )
     assert leaving_out.without_each_word(seen) == [
-        [b" don't.", b"I n't.", b"I do.", b"I don't"]
+        [b"do n't .", b"I n't .", b"I do .", b"I do n't"]
     ]
     without = [[0.25, 0.75], [0.5, 0.5], [1.0, 0.0], [0.0, 1.0]]
     leaving_out.set_effects(seen, np.array(without))
@@ -34,6 +35,64 @@ def test_a_text():
     ]
 
 
+@pytest.mark.parametrize(
+    "text, tokens, shorter",
+    [
+        # Without the dash one word, and so the quotes.
+        (
+            "A—b",
+            ["a", "—", "b"],
+            [b"\xe2\x80\x94 b", b"A b", b"A \xe2\x80\x94"],
+        ),
+        (
+            '"A" b',
+            ["``", "a", "''", "b"],
+            [b"A '' b", b"`` '' b", b"`` A b", b"`` A ''"],
+        ),
+        # What was not read does not move in.
+        ("a b c d", ["a", "b"], [b"b", b"a"]),
+        ("[NULL] a", ["[NULL]", "[", "NULL"], [b"NULL", b"["]),
+    ],
+)
+def test_the_words_that_are_left(text, tokens, shorter):
+    seen = Explanation(
+        text, tokens, np.ones((1, len(tokens))), [0.25, 0.75], ["a", "b"]
+    )
+    assert leaving_out.without_each_word(seen) == [shorter]
+
+
+@pytest.mark.parametrize(
+    "text, tokens, why",
+    [
+        ("", ["[UNK]"], "There is no word"),
+        (" ", ["[NULL]", "[UNK]"], "There is no word"),
+        ("a " * 101, ["a"] * 101, "told for up to 100 words"),
+        ("J. Fox", ["J.", "Fox"], "without “Fox” the text would be read as"),
+    ],
+)
+def test_what_is_not_told(text, tokens, why):
+    seen = Explanation(
+        text, tokens, np.ones((1, len(tokens))), [0.25, 0.75], ["a", "b"]
+    )
+    with pytest.raises(ValueError, match=why):
+        leaving_out.without_each_word(seen)
+
+
+def test_an_empty_text_of_a_pair():
+    seen = PairExplanation(
+        even("", ["[NULL]", "[UNK]"]),
+        even("c", ["[NULL]", "c"]),
+        [0.25, 0.75],
+        ["a", "b"],
+    )
+    assert leaving_out.without_each_word(seen) == [[b""], [b""]]
+    leaving_out.set_effects(seen, np.array([[0.5, 0.5]]))
+    effects = [
+        side.effects[leaving_out.METHOD] for side in seen.sides().values()
+    ]
+    assert [each.tolist() for each in effects] == [[0, 0], [0, 0.25]]
+
+
 def test_a_pair_with_a_word_that_is_not_in_it():
     seen = PairExplanation(
         even("a b", ["[NULL]", "a", "b"]),
@@ -42,7 +101,7 @@ def test_a_pair_with_a_word_that_is_not_in_it():
         ["a", "b"],
     )
     assert leaving_out.without_each_word(seen) == [
-        [b" b", b"a ", b"a b"],
+        [b"b", b"a", b"a b"],
         [b"c", b"c", b""],
     ]
     without = [[0.5, 0.5], [0.25, 0.75], [1.0, 0.0]]

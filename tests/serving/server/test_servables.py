@@ -5,6 +5,7 @@ import os
 import numpy as np
 import pytest
 
+from keras_selfattn.serving.server import leaving_out
 from keras_selfattn.serving.server import servables
 from keras_selfattn.serving.server.batching import Batcher
 from keras_selfattn.serving.server.explaining import explanation
@@ -32,7 +33,11 @@ def check(model, servable):
     batcher = Batcher(servable)
     rows = [row for row in rows_of(model) if _is_utf8(row)]
     texts = [_decoded(row) for row in rows]
-    for text, expected in zip(texts, explain(model, texts), strict=True):
+    # Without the dash its neighbors would be one word.
+    dash = "The food—good."
+    texts.append((dash, "bad") if servable.is_pair else dash)
+    explanations = explain(model, texts, effects=leaving_out.METHOD)
+    for text, expected in zip(texts, explanations, strict=True):
         texts_of_row = list(text) if servable.is_pair else [text]
         columns = [[each.encode()] for each in texts_of_row]
         answer, scores = (
@@ -40,6 +45,11 @@ def check(model, servable):
             for signature in ("serving_default", scores_signature(servable))
         )
         seen = explanation(servable, texts_of_row, answer, scores)
+        has_words = any(each.strip() for each in texts_of_row)
+        if has_words:
+            without = leaving_out.without_each_word(seen)
+            answers = batcher.submit("serving_default", without).result(60)
+            leaving_out.set_effects(seen, answers["probabilities"])
         assert type(seen) is type(expected)
         np.testing.assert_allclose(
             seen.probabilities, expected.probabilities, atol=1e-6
@@ -49,6 +59,12 @@ def check(model, servable):
             np.testing.assert_allclose(
                 seen.sides()[name].scores, side.scores, atol=1e-6
             )
+            if has_words:
+                np.testing.assert_allclose(
+                    seen.sides()[name].effects[leaving_out.METHOD],
+                    side.effects[leaving_out.METHOD],
+                    atol=1e-6,
+                )
             if side.intra_scores is not None:
                 np.testing.assert_allclose(
                     seen.sides()[name].intra_scores,
