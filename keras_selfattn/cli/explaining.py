@@ -10,6 +10,7 @@ from keras_selfattn.cli import tables
 from keras_selfattn.cli.notes import note
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.data.bad_rows import TextsOf
+from keras_selfattn.data.corpora import expect
 from keras_selfattn.data.lines import place
 
 
@@ -40,6 +41,7 @@ def explain(options):
     text, _ = next(iter(rows))
     model = models.load(options)
     asked_texts.check_kind(model, not isinstance(text, str))
+    expect(rows, model.labels)
     from rich.console import Console
     from rich.progress import track
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+import numbers
 
 import numpy as np
 
@@ -39,9 +40,9 @@ class Prediction:
     Args:
         probabilities: Array of shape `(classes,)`.
         labels: List of the names of the classes.
-        label: The true label, or `None` where it is not known. It is one of
-            `labels` if it has the value or the text of one. The older name
-            `gold` is accepted too.
+        label: The true label, or `None` or NaN where it is not known. It is
+            one of `labels` if it has the value or the text of one. The older
+            name `gold` is accepted too.
         ngrams: List of `NGram`, empty for a model without. Their shares sum
             to what the n-grams add to the logits, and are exact.
 
@@ -59,6 +60,9 @@ class Prediction:
         self.probabilities = as_weights(
             self.probabilities, "probabilities", (len(self.labels),)
         )
+        if isinstance(self.label, numbers.Real) and self.label != self.label:
+            # As a column has it where it has no label.
+            self.label = None
         known = Finder(self.labels)(self.label)
         if known is not None:
             self.label = self.labels[known]

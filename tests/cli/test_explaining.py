@@ -87,7 +87,7 @@ def test_nothing_breaks_out(folder, tmp_path, capsys):
         ("rows.jsonl", "x " * len(HOSTILE.split())),
         ("<script>alert(2)<b>\"'&.jsonl", HOSTILE),
     ):
-        path = write_rows(tmp_path / name, [(text, text)])
+        path = write_rows(tmp_path / name, [(text, "1")])
         page = explain_file(folder, path, "--label=label")
         assert f"looked at in {html.escape(name)}</h1>" in page
         assert "<script>alert" not in page
@@ -222,13 +222,30 @@ def test_a_file_without_any_text_is_refused(folder, tmp_path, capsys):
 
 
 def test_the_terminal_tells_of_labeled_rows_left_out(folder, tmp_path, capsys):
-    rows = [("good food", "1"), ("", "2"), ("bad food", "1")]
+    rows = [("good food", "1"), ("", "two"), ("bad food", "1")]
     path = write_rows(tmp_path / "rows.jsonl", rows)
     options = [f"--file={path}", "--label=label", "--max-bad-rate=0.5"]
     assert main(["explain", str(folder), *options]) == 0
     told = capsys.readouterr()
     assert told.out.count("Predicted") == 2
     assert "3 rows, left out: 1 empty text" in told.err
+
+
+@pytest.mark.parametrize("as_page", [False, True])
+def test_rows_of_other_labels_are_left_out_and_told(
+    folder, tmp_path, capsys, as_page
+):
+    rows = [("good food", "1"), ("bad food", "x"), ("bad food", None)]
+    path = write_rows(tmp_path / "rows.jsonl", rows)
+    options = [f"--file={path}", "--label=label"]
+    page = tmp_path / "page.html"
+    options += [f"--html={page}"] * as_page
+    assert main(["explain", str(folder), *options, "--max-bad-rate=0.7"]) == 0
+    told = capsys.readouterr()
+    shown = page.read_text(encoding="utf-8") if as_page else told.out
+    assert shown.count("<article" if as_page else "Predicted") == 1
+    assert "1 unknown label" in told.err
+    fails(capsys, ["explain", folder, *options], "unknown label")
 
 
 def test_a_label_is_read_of_files_alone(folder, capsys):

@@ -17,6 +17,12 @@ def test_correct(label, correct):
     assert explanation(label=label).correct is correct
 
 
+def test_a_label_that_is_missing_is_not_known():
+    seen = explanation(label=float("nan"))
+    assert seen.label is None
+    assert seen.correct is None
+
+
 @pytest.mark.parametrize(
     "labels, label",
     [([False, True], "true"), ([1.0, 2.0], "2"), (["1", "2"], 2.0)],
