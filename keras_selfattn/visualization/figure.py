@@ -24,6 +24,8 @@ from matplotlib.patches import Rectangle  # noqa: E402
 WORDS_A_PANEL = 40
 FEATURES_HEIGHT = 2.0
 TITLE_CHARS_AN_INCH = 11
+# Of a picture's height, as browsers and matplotlib before 3.11 take it.
+MOST_PIXELS = 2**16 - 1
 FRAME = {"fill": False, "edgecolor": "silver", "linewidth": 0.8}
 # Matplotlib falls back from one family to the next for a missing letter.
 FAMILIES = (
@@ -116,7 +118,7 @@ def feature_views(prediction):
         heads = side.feature_groups(size)
         for head, features in enumerate(heads, start=1):
             title = f"{name}, head {head}" if name else f"head {head}"
-            title += f": {size} features, one a row"
+            title += f": {size} features, one a row{_unread(side)}"
             # The words stand below the last head, for all of them.
             last = head == len(heads) or len(side.tokens) > WORDS_A_PANEL
             maps.append(
@@ -167,14 +169,17 @@ def draw_row(panel, words_a_row, heading):
     png = io.BytesIO()
     with matplotlib.rc_context({"font.size": 7}):
         figure = _figure([panel], words_a_row, scale=0.5, least_height=2.8)
-        figure.suptitle(*_plain([heading]))
+        figure.suptitle(*_plain([heading]), fontfamily=_families())
         figure.savefig(png, format="png", dpi=200)
     return png.getvalue()
 
 
-def _figure(panels, widest, scale=1.0, least_height=2.0):
+def _families():
     installed = set(font_manager.get_font_names())
-    families = [name for name in FAMILIES if name in installed]
+    return [name for name in FAMILIES if name in installed]
+
+
+def _figure(panels, widest, scale=1.0, least_height=2.0):
     width = 2.5 + 0.3 * widest
     bodies = [part.row_height * len(part.weights) for part, _ in panels]
     # How much larger the letters are, beside all else, than at 10 points.
@@ -189,11 +194,14 @@ def _figure(panels, widest, scale=1.0, least_height=2.0):
         + body
         for (part, _), title, body in zip(panels, titles, bodies, strict=True)
     ]
+    # The key needs its room, however few the rows.
+    height = scale * max(sum(heights), least_height)
     figure = Figure(
-        # The key needs its room, however few the rows.
-        figsize=(scale * width, scale * max(sum(heights), least_height)),
+        figsize=(scale * width, height),
+        dpi=min(matplotlib.rcParams["figure.dpi"], MOST_PIXELS / height),
         layout="constrained",
     )
+    families = _families()
     axes = figure.subplots(len(panels), 1, squeeze=False, height_ratios=bodies)[
         :, 0
     ]
@@ -203,7 +211,7 @@ def _figure(panels, widest, scale=1.0, least_height=2.0):
             of_weights = image
         # Words are as wide in a short panel as in a long one.
         axis.set_xlim(-0.5, widest - 0.5)
-    _key(figure, of_weights, list(axes), figure.get_figheight() / scale)
+    _key(figure, of_weights, list(axes), height / scale)
     return figure
 
 

@@ -113,8 +113,9 @@ class Prediction:
 
         A map of heads has the overall weight as its first row; an alignment
         has the looking words as rows and the words looked at as columns.
-        Long texts go on in further panels below. Colors are multiples of an
-        even share, the same in all figures.
+        Long texts go on in further panels below; that of a very long pair
+        has fewer dots an inch. Colors are multiples of an even share, the
+        same in all figures.
         """
         from keras_selfattn.visualization import figure
 

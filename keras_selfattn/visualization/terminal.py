@@ -147,33 +147,34 @@ class _Screen(Texts):
         """A table of what n-grams added to the logits, and the sum of all."""
         found = prediction.ngrams
         kept = found[:MOST]
-        room = max((self.width - WORD_CELLS) // (LOGIT_CELLS + 1), 1)
-        first = int(np.argmax(prediction.probabilities))
-        order = [
-            first,
-            *(i for i in range(len(prediction.labels)) if i != first),
+        names = [_word(one_line(label)) for label in prediction.labels]
+        shown = np.argsort(-prediction.probabilities, kind="stable")
+        cells = [
+            min(max(cell_len(names[i].plain), LOGIT_CELLS), WORD_CELLS)
+            for i in shown
         ]
+        ends = WORD_CELLS + 1 + np.cumsum(np.add(cells, 1))
+        shown = shown[: max((ends <= self.width).sum(), 1)]
         table = Table(box=None, padding=(0, 1, 0, 0))
         self._add_words(table, "n-gram", WORD_CELLS)
-        for i in order[:room]:
-            self._add_words(
-                table,
-                _word(one_line(prediction.labels[i])),
-                LOGIT_CELLS,
-                justify="right",
-            )
+        for i, width in zip(shown, cells, strict=False):
+            self._add_words(table, names[i], width, justify="right")
         total = sum(each.shares for each in found)
         rows = [(_word(clean(each.text)), each.shares) for each in kept]
         # An n-gram may be a lone "all" too.
         name_of_sum = Text(f"sum of all {len(found):,}", "bold")
         for name, shares in [*rows, (name_of_sum, total)]:
-            table.add_row(name, *(f"{shares[i]:+.2f}" for i in order[:room]))
+            table.add_row(name, *(f"{shares[i]:+.2f}" for i in shown))
         yield table
-        yield Text(
+        caption = (
             f"what {kinds(prediction)} added to the logits; "
-            f"{len(kept)} of {len(found)}",
-            "dim",
+            f"{len(kept)} of {len(found)}"
         )
+        if len(shown) < len(names):
+            caption += (
+                f"; {len(shown)} of {len(names)} labels, the most probable"
+            )
+        yield Text(caption, "dim")
 
     def matrix(self, looking, looked, weights):
         """A table of how the words of one sentence look at another's."""

@@ -3,6 +3,7 @@ import sys
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from keras_selfattn import visualization
 from tests.visualization.examples import ALL
@@ -138,6 +139,31 @@ def test_features():
     assert (np.diff(shown.argmax(axis=1)) >= 0).all()
     with pytest.raises(ValueError, match="weighs each feature by itself"):
         pair().feature_figure()
+    seen.unread_words = 2
+    title = seen.feature_figure().axes[0].get_title("left").replace("\n", " ")
+    assert title == "head 1: 40 features, one a row; 2 words not read"
+
+
+def test_a_long_pair_has_no_more_pixels_than_can_be_saved():
+    short = alignment().figure()
+    assert short.dpi == 100
+    words = " ".join(["word"] * 250)
+    width, height = alignment(words, words).figure().canvas.get_width_height()
+    assert width < 5000 < height < 2**16
+
+
+def test_a_row_with_a_heading_in_any_script(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        Figure, "savefig", lambda self, *_, **__: drawn.append(self)
+    )
+    panel = visualization.figure.Map("", ["a"], np.ones((1, 1))), 0
+    visualization.figure.draw_row(panel, 8, "菜 $1$")
+    (heading,) = drawn[0].texts
+    assert heading.get_text() == r"菜 \$1\$"
+    (axis, *_) = drawn[0].axes
+    (word,) = axis.get_xticklabels()
+    assert heading.get_fontfamily() == word.get_fontfamily()
 
 
 def test_without_matplotlib(monkeypatch):

@@ -7,6 +7,7 @@ import rich.cells
 import rich.console
 
 from keras_selfattn.visualization import AlignmentExplanation
+from keras_selfattn.visualization import NGram
 from keras_selfattn.visualization import Sentence
 from tests.visualization.examples import ALL
 from tests.visualization.examples import alignment
@@ -197,8 +198,23 @@ def test_ngrams_are_told_by_label():
     assert re.search(r"sum of all 2 +-0\.05 +\+0\.40", text)
     assert "of characters with _" in text and "2 of 2" in text
     text = terminal(alignment_with_ngrams())
-    assert re.search(r"\+e =f +\+0\.75 +\+0\.50 +-0\.25", text)
+    # Labels by their probability.
+    assert re.search(r"\+e =f +\+0\.75 +-0\.25 +\+0\.50", text)
     assert "= is a word that the premise has too" in text
+
+
+def test_labels_that_begin_alike_are_told_apart_and_those_cut_counted():
+    labels = [f"category {i:02}" for i in range(20)]
+    many = explanation(
+        probabilities=np.arange(20) / 190,
+        labels=labels,
+        ngrams=[NGram("not bad", True, np.arange(20.0))],
+    )
+    text = terminal(many)
+    names = " +".join(reversed(labels[-4:]))
+    assert re.search(f"n-gram +{names} *\n", text)
+    assert "1 of 1; 4 of 20 labels, the most probable" in " ".join(text.split())
+    assert "of 2 labels" not in terminal(with_ngrams())
 
 
 def test_labels_of_several_lines_are_shown_on_one():
