@@ -3,9 +3,14 @@
 from keras_selfattn.controls import clean
 
 NULL = "[NULL]"
+UNKNOWN = "[UNK]"
 QUOTES = ('"', "“", "”", "``", "''")
 # As the tokenizer reads them; each is one character too, so spans fit both.
 _APOSTROPHES = str.maketrans("‘’", "''")
+# Controls that are white space to the tokenizer.
+_SPACES = dict.fromkeys([0x0B, 0x0C, *range(0x1C, 0x20), 0x85], " ")
+# The one letter of another length in lower case.
+_DOTTED, _LOWERED = "İ", "i\u0307"
 
 
 def align(text, tokens):
@@ -25,7 +30,7 @@ def align(text, tokens):
     >>> align("I don't.", ["i", "do", "n't", "."])
     ("I don't.", [(0, 1), (2, 4), (4, 7), (7, 8)])
     """
-    shown = clean(text)
+    shown = clean(str(text).translate(_SPACES))
     tokens = [clean(token) for token in tokens]
     # It is no word of the text, but has weight, so it must be seen.
     if tokens[:1] == [NULL] and not shown.startswith(NULL):
@@ -37,15 +42,19 @@ def align(text, tokens):
         token = token.translate(_APOSTROPHES)
         while shown[position : position + 1].isspace():
             position += 1
-        for form in QUOTES if token in QUOTES else (token,):
+        for form in QUOTES if token in QUOTES else _forms(token):
             end = position + len(form)
-            if form and read[position:end].lower() == form.lower():
+            if form and read[position:end].casefold() == form.casefold():
                 break
         else:
             return _join(tokens)
         spans.append((position, end))
         position = end
     return shown, spans
+
+
+def _forms(token):
+    return token, token.replace(_LOWERED, _DOTTED)
 
 
 def _join(tokens):

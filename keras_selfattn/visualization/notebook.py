@@ -61,7 +61,7 @@ def _text(sentence):
             f" <b>[{sentence.unread_note}]</b> "
             f'<span style="opacity:.6">{escape(sentence.unread)}</span>'
         )
-    note = shading.note(weights)
+    note = sentence.empty_note or shading.note(weights)
     return _paragraph(sentence, text, note)
 
 

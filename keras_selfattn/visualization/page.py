@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 from keras_selfattn.controls import clean
 from keras_selfattn.files import replaced_file
+from keras_selfattn.labels import listed
 from keras_selfattn.visualization import alignment
 from keras_selfattn.visualization import page_card
 from keras_selfattn.visualization import page_effects
@@ -91,8 +92,8 @@ def _check(explanation, first, labels, heads, number):
         )
     if list(explanation.labels) != labels:
         raise ValueError(
-            f"Expected the labels {labels} of the first explanation. "
-            f"Received: {list(explanation.labels)} in explanation {number}"
+            f"Expected the labels {listed(labels)} of the first explanation. "
+            f"Received: {listed(explanation.labels)} in explanation {number}"
         )
     if _heads(explanation) != heads:
         raise ValueError(

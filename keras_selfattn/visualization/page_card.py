@@ -8,9 +8,9 @@ from keras_selfattn.visualization.formatting import escape
 from keras_selfattn.visualization.formatting import percent
 from keras_selfattn.visualization.ngrams import told
 
-# A weight is written as two digits in base 64, from "?" to "~", up to
-# `LARGEST` for the largest of its row: a fifth of what JSON would take, and
-# quick to read.
+# The root of a weight is written as two digits in base 64, from "?" to "~", up
+# to `LARGEST` for the largest of its row: a fifth of what JSON would take, and
+# quick to read. By their roots small weights keep the digits that are shown.
 LARGEST = 64 * 64 - 1
 FIRST = ord("?")
 GROUPS = 12
@@ -32,7 +32,7 @@ def card(explanation, number):
         "outcome": {None: "", True: "right", False: "wrong"}[
             explanation.correct
         ],
-        "confidence": f"{explanation.confidence:.4f}",
+        "confidence": f"{explanation.confidence:.9g}",
     }
     probabilities = explanation.probabilities
     more = {}
@@ -101,6 +101,8 @@ def _text(name, side, has_heads):
     note = side.unread_note
     if note:
         note = f'<p class="cut">{note}, beyond the model\'s limit.</p>'
+    if side.empty_note:
+        note = f'<p class="cut">{side.empty_note}</p>'
     return (
         f'<p class="text" dir="{side.direction}" lang=""{_attributes(data)}>'
         f"{escape(shown)}</p>{note}"
@@ -111,8 +113,8 @@ def _encoded(rows):
     """The largest weight of each row, and each weight as two characters."""
     largest = rows.max(axis=1, keepdims=True)
     shares = rows / np.where(largest > 0, largest, 1.0)
-    weights = np.rint(shares * LARGEST).astype(int)
-    digits = np.stack(np.divmod(weights, 64), axis=-1).astype(np.uint8)
+    roots = np.rint(np.sqrt(shares) * LARGEST).astype(int)
+    digits = np.stack(np.divmod(roots, 64), axis=-1).astype(np.uint8)
     return _short(largest[:, 0]), (digits + np.uint8(FIRST)).tobytes().decode(
         "ascii"
     )

@@ -14,10 +14,13 @@ const cardOf = (key) => {
   return key.card;
 };
 const signs = { lt: "<", gt: ">", quot: '"', "#x27": "'", amp: "&" };
+// Texts and what is sought in them, in one spelling.
+const alike = (text) =>
+  text.normalize("NFC").replace(/\s+/g, " ").trim().toLowerCase();
 const textOf = (key) => {
   key.text ??= [...key.place.textContent.matchAll(
-    /<p class="text"[^>]*>([^<]*)</g)].map((found) => found[1]).join("\n")
-    .replace(/&([a-z]+|#x27);/g, (_, sign) => signs[sign]).toLowerCase();
+    /<p class="text"[^>]*>([^<]*)</g)].map((found) => alike(found[1].replace(
+    /&([a-z]+|#x27);/g, (_, sign) => signs[sign]))).join("\n");
   return key.text;
 };
 
@@ -83,7 +86,8 @@ const choosing = (group, choose) => {
   });
   group.addEventListener("keydown", (event) => {
     const from = buttons.indexOf(event.target);
-    const to = from < 0 ? null : move(buttons, event, from, false);
+    const to = from < 0 ? null : move(buttons, event, from, false,
+      { ArrowDown: from + 1, ArrowUp: from - 1 });
     if (to) pick(to);
   });
 };
@@ -101,7 +105,7 @@ const orders = {
 };
 const arrange = () => {
   const [low, high] = numbers($("confidence").value);
-  const sought = $("search").value.trim().toLowerCase();
+  const sought = alike($("search").value);
   const shown = keys.filter((key) => key.confidence >= low
     && key.confidence < high
     && ["predicted", "label", "outcome"].every((name) =>

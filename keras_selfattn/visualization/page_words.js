@@ -29,13 +29,13 @@ const shares = (weight, words) => Math.round(100 * weight * words) / 100;
 const level = (weight, words) =>
   steps.filter((step) => shares(weight, words) >= step).length;
 
-// Weights of rows of a text's words, each two characters: see page_card.py.
+// The roots of weights, each two characters: see page_card.py.
 const decode = (largest, weights, words) => {
   const n = weights.length / 2 / largest.length;
   const digit = (k) => weights.charCodeAt(k) - 63;
   const weight = (r, i) => {
     const k = 2 * (r * n + i);
-    return (64 * digit(k) + digit(k + 1)) / 4095 * largest[r];
+    return ((64 * digit(k) + digit(k + 1)) / 4095) ** 2 * largest[r];
   };
   return { largest, weight, level: (r, i) => level(weight(r, i), words) };
 };
@@ -198,11 +198,11 @@ for (const kind of ["pointerover", "focusin", "click"])
 main.addEventListener("pointerleave", hush);
 main.addEventListener("focusout", hush);
 
-const move = (items, event, from, rtl) => {
+const move = (items, event, from, rtl, more) => {
   const ahead = rtl ? "ArrowLeft" : "ArrowRight";
   const back = rtl ? "ArrowRight" : "ArrowLeft";
   const to = { [ahead]: from + 1, [back]: from - 1, Home: 0,
-    End: items.length - 1 }[event.key];
+    End: items.length - 1, ...more }[event.key];
   if (to === undefined || !items[to]) return null;
   event.preventDefault();
   items[from].tabIndex = -1;

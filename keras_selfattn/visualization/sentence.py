@@ -141,6 +141,13 @@ class Sentence:
         words = "word" if self.unread_words == 1 else "words"
         return f"{self.unread_words:,} {words} not read"
 
+    @property
+    def empty_note(self) -> str:
+        """What stands for a text without words; `""` where it has some."""
+        if self.text.strip() or self.tokens[-1] != alignment.UNKNOWN:
+            return ""
+        return f"{alignment.UNKNOWN} stands for a text without words."
+
     def pieces(self) -> Iterator[tuple[str, str]]:
         """Yield each word of the shown text after the gap before it."""
         shown, spans = self.aligned

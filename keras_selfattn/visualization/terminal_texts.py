@@ -62,6 +62,8 @@ class Texts:
 
     def legend(self, sentence, has_heads):
         """What the shades stand for, and how the heads differ."""
+        if sentence.empty_note:
+            yield Text(sentence.empty_note, "dim")
         note = self.text(shading.note(sentence.overall))
         if note:
             yield Text(note, "dim")

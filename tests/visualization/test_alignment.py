@@ -25,6 +25,12 @@ from keras_selfattn.visualization.alignment import align
         ("‘‘a’’", ["''", "a", "''"], ["‘‘", "a", "’’"]),
         ("a (b)", ["a", "-LRB-", "b"], ["a", "-LRB-", "b"]),
         ("a\x00b", ["a\x00b"], ["a\ufffdb"]),
+        # What the tokenizer takes for white space.
+        ("A\x0bb\x0cc\x1cd\x85e", [*"abcde"], [*"Abcde"]),
+        # Of other letters, or of another length, in lower case.
+        ("İyi.", ["i̇yi", "."], ["İyi", "."]),
+        ("i̇yi.", ["i̇yi", "."], ["i̇yi", "."]),
+        ("ΟΔΟΣ.", ["οδοσ", "."], ["ΟΔΟΣ", "."]),
     ],
 )
 def test_spans_hold_the_words(text, tokens, words):

@@ -59,9 +59,9 @@ def test_weights_are_near(tmp_path):
     assert card["data-spans"] == "0 1 1 2 1 1"
     digits = np.array([ord(c) - 63 for c in card["data-weights"]])
     largest = np.array([float(x) for x in card["data-largest"].split()])
-    weights = digits.reshape(3, 3, 2) @ [64, 1] / 4095 * largest[:, None]
+    roots = digits.reshape(3, 3, 2) @ [64, 1] / 4095
     expected = np.vstack([seen.overall, seen.scores])
-    np.testing.assert_allclose(weights, expected, atol=2e-4)
+    np.testing.assert_allclose(roots**2 * largest[:, None], expected, atol=2e-4)
 
 
 def test_totals(tmp_path):
@@ -91,6 +91,13 @@ def test_unread_words_are_told(tmp_path):
     assert "not read" not in page(tmp_path, explanation("a b"))
 
 
+def test_a_text_without_words_is_told(tmp_path):
+    empty = explanation(" ", tokens=["[UNK]"])
+    told = "[UNK] stands for a text without words."
+    assert told in page(tmp_path, explanation("a b"), empty)
+    assert told not in page(tmp_path, explanation("a b"))
+
+
 def test_no_texts(tmp_path):
     assert "No texts." in page(tmp_path)
 
@@ -98,7 +105,7 @@ def test_no_texts(tmp_path):
 @pytest.mark.parametrize(
     "other, message",
     [
-        ({"labels": ["x", "y"]}, "labels .* in explanation 2"),
+        ({"labels": ["x", "y"]}, "bad, good .* x, y in explanation 2"),
         ({"scores": np.ones((1, 4))}, "3 heads.*Received: 1 in explanation 2"),
     ],
 )

@@ -7,6 +7,7 @@ from keras_selfattn.visualization import AlignmentExplanation
 from keras_selfattn.visualization import PairExplanation
 from keras_selfattn.visualization import Sentence
 from keras_selfattn.visualization import write_html
+from keras_selfattn.visualization.formatting import percent
 from tests.chromium import Chromium
 from tests.chromium import needs_chromium
 from tests.visualization.examples import HOSTILE
@@ -136,6 +137,31 @@ def test_sorting(show):
         assert shown == expected, kind
 
 
+def test_sorting_by_any_difference(show):
+    page = show(
+        explanation("a b", probabilities=[1 - sure, sure])
+        for sure in (0.99991, 0.99993, 0.99992)
+    )
+    assert page.run("return choose('sort', 'high')") == "t2 t3 t1"
+
+
+def test_the_search_reads_texts_as_they_are_seen(show):
+    page = show([explanation("not  so\nbad gro\u0308\u00dfe")])
+    for sought in ("not so bad", "NOT\u00a0SO", "gr\u00f6\u00df", "gro\u0308"):
+        assert page.run(f"return type({sought!r})") == "1 shown", sought
+    assert page.run("return type('not bad')") == "0 of 1 shown"
+
+
+def test_small_weights_are_those_of_the_terminal(show):
+    row = [0.9, 0.0009, 0.0019, 0.0114, 0.0247, 0.0611]
+    page = show([explanation("a b c d e f", [row])])
+    told = "all('span.w').map((w) => w.getAttribute('aria-label'))"
+    assert page.run(f"return {told}") == [
+        f"{word}, {percent(weight)}"
+        for word, weight in zip("abcdef", row, strict=True)
+    ]
+
+
 def test_filtering(show):
     page = show(three())
     for name, value, expected in (
@@ -250,7 +276,7 @@ def test_the_keyboard_reaches_everything(show):
 def test_words_heads_and_tables_by_keyboard(show):
     page = show(three())
     page.run("all('#picker button')[0].focus()")
-    page.browser.press("ArrowRight", "ArrowRight")
+    page.browser.press("ArrowRight", "ArrowDown", "ArrowDown", "ArrowUp")
     assert page.run("return texts('[aria-checked=true]')") == ["2"]
     assert page.run("return shades('#t1')") == ["0", "0.2"]
     page.browser.press("Tab", "Tab")

@@ -189,6 +189,12 @@ def test_unread_end_is_told():
     assert "[2 words not read] c d" in text
 
 
+def test_a_text_without_words_is_told():
+    seen = explanation("", tokens=["[UNK]"])
+    for shown in (terminal(seen), seen._repr_html_()):
+        assert "[UNK] stands for a text without words." in shown
+
+
 def test_ngrams_are_told_by_label():
     text = terminal(with_ngrams())
     # The answer is first.

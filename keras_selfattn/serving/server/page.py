@@ -137,7 +137,6 @@ def _page(servables):
         for number, servable in enumerate(servables)
     )
     return string.Template(_asset("ask.html")).substitute(
-        longest=LONGEST_TEXT,
         models=options,
     )
 

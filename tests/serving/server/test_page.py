@@ -117,6 +117,18 @@ def test_what_decided(show):
 
 
 @needs_chromium
+def test_a_text_that_is_too_long_is_told_and_not_cut(show):
+    page = show([Reader()])
+    page.browser.call("Input.insertText", text="good " * 2001)
+    assert page.run("return $('text').value.length") == 10_005
+    assert page.run("return says('up to 10,000 characters')")
+    # The browser tells of each answer that is no page.
+    told = [each["entry"]["text"] for each in page.browser.complaints]
+    assert told and all("413" in text for text in told)
+    page.browser.complaints.clear()
+
+
+@needs_chromium
 def test_what_was_chosen_stays_so(show):
     page = show([Reader()])
     page.run("type('text', 'good bad a'); await frame();")
