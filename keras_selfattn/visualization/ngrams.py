@@ -1,6 +1,7 @@
 """What each n-gram of a text added to the logits."""
 
 import dataclasses
+import unicodedata
 
 import numpy as np
 
@@ -77,7 +78,8 @@ def told(prediction):
         return ""
     answer = list(prediction.labels).index(prediction.predicted)
     shares = [
-        f"“{each.text}” {each.shares[answer]:+.2f}" for each in found[:MOST]
+        f"“{_isolated(each.text)}” {each.shares[answer]:+.2f}"
+        for each in found[:MOST]
     ]
     total = sum(each.shares[answer] for each in found)
     return (
@@ -85,6 +87,13 @@ def told(prediction):
         f"{prediction.predicted}: "
         f"{', '.join(shares)}; all {len(found)} together {total:+.2f}"
     )
+
+
+def _isolated(text):
+    # A script that runs to the left would reorder the numbers after it.
+    if any(unicodedata.bidirectional(char) in ("R", "AL") for char in text):
+        return f"\u2068{text}\u2069"
+    return text
 
 
 def _summed(layer, names, shares):

@@ -158,11 +158,13 @@ const say = (word) => {
   putTip(word, item);
 };
 const narrow = matchMedia("(max-width: 640px)");
+// A frame is as high as the page: its ends may be out of sight.
+const docks = () => narrow.matches && window === top;
 const putTip = (word, item) => {
   const box = word.getClientRects()[0];
   const width = document.documentElement.clientWidth;
-  tip.classList.toggle("docked", narrow.matches);
-  if (narrow.matches) {
+  tip.classList.toggle("docked", docks());
+  if (docks()) {
     // At an end of the screen, where it covers no text of the card.
     const texts = itemsOf(word).map((x) => x.place.getBoundingClientRect());
     const high = $("picker").getBoundingClientRect().bottom;

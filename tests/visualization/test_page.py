@@ -3,6 +3,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from keras_selfattn.visualization import NGram
 from keras_selfattn.visualization import write_html
 from tests.visualization.examples import ALL
 from tests.visualization.examples import HOSTILE
@@ -81,6 +82,11 @@ def test_ngrams_are_told(tmp_path):
     assert "n-grams" not in page(tmp_path, explanation())
     text = page(tmp_path, alignment_with_ngrams())
     assert "to the logit of contradiction: “+e =f” +0.75" in text
+
+
+def test_ngrams_of_scripts_to_the_left_keep_their_numbers(tmp_path):
+    seen = explanation(ngrams=[NGram("לא רע", True, np.array([0.5, -0.25]))])
+    assert "“\u2068לא רע\u2069” -0.25; all" in page(tmp_path, seen)
 
 
 def test_unread_words_are_told(tmp_path):

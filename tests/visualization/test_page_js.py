@@ -325,6 +325,45 @@ def test_a_phone_scrolls_down_only(show, dark):
     assert background.startswith("rgb(16" if dark else "rgb(246")
 
 
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("shown", [None, 1])
+def test_the_strongest_shade_can_be_read(show, dark, shown):
+    page = show([with_effects()], dark=dark)
+    if shown is not None:
+        page.run(f"all('#shown [data-shown]')[{shown}].click()")
+    for sign in ("", "against"):
+        ink, shade, card = page.run(
+            "const word = all('span.w')[0];"
+            f"if ('{sign}') word.classList.add('{sign}');"
+            "word.style.setProperty('--w', 1);"
+            "const seen = getComputedStyle(word);"
+            "return [seen.color, seen.backgroundColor,"
+            " getComputedStyle(all('article')[0]).backgroundColor]"
+            ".map((x) => x.match(/[\\d.]+/g).map(Number))"
+        )
+        *shade, strength = shade
+        painted = strength * np.array(shade) + (1 - strength) * np.array(card)
+        dim, bright = sorted(map(luminance, (ink, painted)))
+        # What the guidelines for readable pages ask.
+        assert (bright + 0.05) / (dim + 0.05) >= 4.5
+
+
+def luminance(color):
+    shares = np.array(color) / 255
+    linear = np.where(
+        shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4
+    )
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+def test_a_printed_page_has_its_key(show):
+    page = show([with_effects()])
+    page.browser.call("Emulation.setEmulatedMedia", media="print")
+    parts = ["#scale", "#filters", "#heads", "#shown", "#picker-name"]
+    seen = [page.run(f"return $visible('{part}')") for part in parts]
+    assert seen == [True, False, False, False, False]
+
+
 def test_text_can_be_selected(show):
     page = show([explanation("not bad\nat all")])
     text = page.run(

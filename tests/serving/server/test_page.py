@@ -292,6 +292,25 @@ def test_a_phone_scrolls_down_only(show, dark):
 
 
 @needs_chromium
+def test_the_weight_stays_by_its_word_on_a_phone(show):
+    page = show(
+        [Reader()],
+        "#text=" + "good " * 200,
+        width=390,
+        height=844,
+        phone=True,
+    )
+    apart = page.run(
+        "const word = (await words())[100]; word.focus();"
+        "const tip = word.ownerDocument.getElementById('tip');"
+        "const [at, near] = [tip, word].map((x) => x.getBoundingClientRect());"
+        "return Math.min(Math.abs(at.bottom - near.top),"
+        " Math.abs(at.top - near.bottom))"
+    )
+    assert apart < 10
+
+
+@needs_chromium
 def test_the_server_is_gone(show):
     page = show([Reader()])
     page.run("window.fetch = () => Promise.reject(new Error('gone'))")
