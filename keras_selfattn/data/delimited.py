@@ -1,8 +1,9 @@
 """Cells between delimiters, below a row of column names."""
 
-import csv
 import itertools
 
+from keras_selfattn.data.cells import TAB
+from keras_selfattn.data.cells import read_cells
 from keras_selfattn.data.lines import line_error
 from keras_selfattn.data.lines import place
 from keras_selfattn.data.text_lines import check_columns
@@ -10,9 +11,7 @@ from keras_selfattn.data.text_lines import check_text
 from keras_selfattn.data.text_lines import read_text_lines
 from keras_selfattn.data.values import cell
 
-_DELIMITERS = (",", ";", "\t", "|")
-# In characters. Of a stray quote the cell holds all that follows.
-_LONGEST_CELL = 1 << 28
+_DELIMITERS = (",", ";", TAB, "|")
 
 
 def check_delimiter(delimiter):
@@ -29,7 +28,7 @@ def check_delimiter(delimiter):
 
 
 def read_delimited(path, fields, delimiter, may_miss=()):
-    """The records of a file of cells, quoted where needed.
+    """The records of a file of cells, which `read_cells` tells apart.
 
     Args:
         path: Path of a file that `keras_selfattn.data.lines.read_lines`
@@ -41,21 +40,8 @@ def read_delimited(path, fields, delimiter, may_miss=()):
     Yields:
         As `keras_selfattn.data.readers.read_table`.
     """
-    # Strict, as a stray quote would otherwise swallow the rows that follow.
-    rows = csv.reader(read_text_lines(path), delimiter=delimiter, strict=True)
     header = None
-    while True:
-        number = rows.line_num + 1
-        try:
-            row = _next_row(rows)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise line_error(
-                path, number, "a row of cells", f"a bad one ({error})"
-            ) from error
-        if not row:
-            continue
+    for number, row in read_cells(path, delimiter):
         if header is None:
             check_text(path, number, delimiter.join(row))
             header = [name.strip() for name in row]
@@ -90,7 +76,7 @@ def read_unquoted(path, fields, optional=(), member=None):
     for number, line in enumerate(read_text_lines(path, member), 1):
         if not line.strip():
             continue
-        cells = line.rstrip("\r\n").split("\t")
+        cells = line.rstrip("\r\n").split(TAB)
         if header is None:
             check_text(name, number, line)
             check_columns(name, number, fields, cells)
@@ -110,15 +96,6 @@ def read_unquoted(path, fields, optional=(), member=None):
         except ValueError as error:
             row = error
         yield number, row
-
-
-def _next_row(rows):
-    # The limit is the whole process's, and so is put back.
-    limit = csv.field_size_limit(_LONGEST_CELL)
-    try:
-        return next(rows)
-    finally:
-        csv.field_size_limit(limit)
 
 
 def _check_header(path, number, fields, header, delimiter):

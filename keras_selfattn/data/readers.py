@@ -49,7 +49,8 @@ def read_rows(
             the format: `.jsonl` or `.json` for JSON Lines, one object a line;
             `.csv` or `.tsv` for delimited cells, quoted where needed, below a
             row of column names; `.parquet`. All but the last may have `.gz`,
-            `.bz2`, `.xz` or `.zst` behind. Blank lines don't count.
+            `.bz2`, `.xz` or `.zst` behind. Blank lines don't count. Between
+            tabs a quote that doesn't end with its cell is text.
         fields: Sequence of the names of the fields to read.
         format: `"csv"`, `"tsv"`, `"jsonl"`, `"parquet"` or, for one text a
             line, `"txt"`, whose one field may have any name; `None` to tell

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies
 
-from keras_selfattn.data import delimited
+from keras_selfattn.data import cells
 from keras_selfattn.data import lines
 from keras_selfattn.data.checked_texts import Row
 from keras_selfattn.data.formats import open_corpus
@@ -299,7 +299,7 @@ def test_values_of_json(tmp_path, value, may_miss):
 
 def limited(monkeypatch):
     monkeypatch.setattr(lines, "_LONGEST_LINE", 1000)
-    monkeypatch.setattr(delimited, "_LONGEST_CELL", 1000)
+    monkeypatch.setattr(cells, "_LONGEST_CELL", 1000)
 
 
 @pytest.mark.parametrize(

@@ -402,6 +402,49 @@ def test_malformed_csv(write, text):
     check_error(path, 6, "a row of cells")
 
 
+@pytest.mark.parametrize(
+    "rows,texts",
+    [
+        ('"Great" said the chef\tpos', ['"Great" said the chef']),
+        ('"Great" said\tpos\r\n"Ok"\tneg\r\n', ['"Great" said', "Ok"]),
+        ('"Never closed\tpos', ['"Never closed']),
+        ('5" of snow\tpos', ['5" of snow']),
+        ('"a ""b"" c"\tpos', ['a "b" c']),
+        ('"tab\there"\tpos', ["tab\there"]),
+        ('"two\nlines"\tpos\nb\tneg', ["two\nlines", "b"]),
+        ('"two\n\nparts"\tpos\nb\tneg', ["two\n\nparts", "b"]),
+    ],
+)
+def test_quotes_between_tabs(write, rows, texts):
+    path = write("rows.tsv", f"text\tlabel\n{rows}")
+    assert [text for text, _ in read_labelled_texts(path)] == texts
+
+
+@pytest.mark.parametrize("blank", ["", "\n"])
+def test_a_quote_between_tabs_swallows_no_row(write, blank):
+    rows = ['"I left early', "So so", 'They call it "art"', '"Ok', 'Not "ok"']
+    content = "".join(f"pos\t{text}\n{blank}" for text in rows)
+    path = write("rows.tsv", f"label\ttext\n{content}")
+    with pytest.warns(UserWarning, match=r"rows\.tsv:2: .* read as text"):
+        found = list(read_labelled_texts(path))
+    assert found == [(text, "pos") for text in rows]
+
+
+def test_a_row_of_its_own_between_tabs_after_quotes_of_text(write):
+    content = 'a\tb\tc\n"He came\tShe left"\tyes\nx\ty\tz\n'
+    path = write("rows.tsv", content)
+    records = read_records(path, ["a", "b", "c"])
+    assert [list(record.values()) for record in records] == [
+        ['"He came', 'She left"', "yes"],
+        ["x", "y", "z"],
+    ]
+
+
+def test_a_row_between_tabs_that_cannot_be_told(write):
+    path = write("rows.tsv", 'a\tb\nx\ty\n"He came\nx\ty\n')
+    check_error(path, 3, "a row of cells", fields=["a", "b"])
+
+
 @pytest.mark.parametrize("name", ["a.txt", "a", "a.gz", "a.csv.zip", "csv"])
 def test_unknown_suffix(tmp_path, name):
     # Even before the first record is asked for.
