@@ -57,6 +57,26 @@ def test_what_no_labels_can_be(given, message):
 
 
 @pytest.mark.parametrize(
+    "alike",
+    [
+        ("0", "0.0"),
+        ("neg", "neg "),
+        ("1", " 1.0"),
+        ("True", "true"),
+        (2.0, "2 "),
+        ("a\u00a0", "a"),
+    ],
+)
+def test_labels_of_texts_that_files_write_in_several_ways(alike):
+    records = list(zip(TEXTS, (*alike, "other"), strict=True))
+    first, second = sorted(alike, key=str)
+    with pytest.raises(
+        ValueError, match=f"Received: {first!r} and {second!r}$"
+    ):
+        EncodedDataset.from_texts(records, tiny_classifier().preprocessor)
+
+
+@pytest.mark.parametrize(
     ("known", "same"),
     [
         ([0, 1, 2], [1, "1", 1.0, np.int64(1), np.float32(1), True]),

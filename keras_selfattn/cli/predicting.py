@@ -12,6 +12,7 @@ from keras_selfattn.cli.options import add_command
 from keras_selfattn.cli.spool import spooled
 from keras_selfattn.data.bad_rows import BadRows
 from keras_selfattn.data.lines import place
+from keras_selfattn.data.values import as_json
 from keras_selfattn.locks import path_held
 from keras_selfattn.sides import sentences
 from keras_selfattn.streams import chunks
@@ -129,7 +130,7 @@ def _answered(model, rows, unread):
 
 def _print(answer):
     # JSON leaves these controls as they are, which terminals follow too.
-    line = _CONTROLS.sub(_escaped, tables.as_json(answer))
+    line = _CONTROLS.sub(_escaped, as_json(answer))
     # Half of a surrogate pair can only be printed as JSON's escape.
     print(line.encode("utf-8", "backslashreplace").decode())
 

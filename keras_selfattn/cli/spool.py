@@ -6,7 +6,7 @@ import pathlib
 import pickle
 import tempfile
 
-from keras_selfattn.cli.tables import as_json
+from keras_selfattn.data.values import as_json
 from keras_selfattn.files import disk_named
 
 

@@ -2,11 +2,12 @@
 
 import contextlib
 import csv
-import json
 import pathlib
 
 from keras_selfattn.data.parquet import pyarrow
 from keras_selfattn.data.parquet import write_parquet
+from keras_selfattn.data.values import as_json
+from keras_selfattn.data.values import as_text
 from keras_selfattn.files import replaced_file
 from keras_selfattn.locks import path_held
 
@@ -63,7 +64,7 @@ def new_table(path, columns):
     Args:
         path: Path of the file; its suffix tells the format.
         columns: Dictionary of the types of the columns, by name: `str`,
-            `int`, `float`, `bool`, or `None` for any value as JSON.
+            `int`, `float`, `bool`, or `None` for any value as text.
 
     Yields:
         A function that writes a row, a dictionary by column. Columns that it
@@ -86,25 +87,8 @@ def new_table(path, columns):
             )
             writer.writeheader()
             yield lambda row: writer.writerow(
-                {name: _cell(value) for name, value in row.items()}
+                {
+                    name: None if value is None else as_text(value)
+                    for name, value in row.items()
+                }
             )
-
-
-def as_json(value):
-    """A line of JSON, in which numbers that are not finite are null."""
-    try:
-        return _dumped(value, allow_nan=False)
-    except ValueError:
-        # A walk in Python would end where JSON's own code reads on.
-        read = json.loads(_dumped(value), parse_constant=lambda name: None)
-        return _dumped(read)
-
-
-def _dumped(value, **options):
-    return json.dumps(value, ensure_ascii=False, default=str, **options)
-
-
-def _cell(value):
-    if value is None or isinstance(value, str):
-        return value
-    return as_json(value)

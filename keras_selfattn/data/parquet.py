@@ -2,11 +2,11 @@
 
 import contextlib
 import io
-import json
 
 from keras_selfattn.data import pipes
 from keras_selfattn.data.lines import line_error
 from keras_selfattn.data.text_lines import check_columns
+from keras_selfattn.data.values import as_text
 from keras_selfattn.data.values import value
 from keras_selfattn.first_use import import_extra
 
@@ -83,7 +83,7 @@ def write_parquet(path, columns):
     Args:
         path: Path of the file.
         columns: Dictionary of the types of the columns, by name: `str`,
-            `int`, `float`, `bool`, or `None` for any value as JSON.
+            `int`, `float`, `bool`, or `None` for any value as text.
 
     Yields:
         A function that writes a row, a dictionary by column.
@@ -121,7 +121,5 @@ def write_parquet(path, columns):
 def _as_string(value, kind):
     if value is None or kind in (int, float, bool):
         return value
-    if kind is None:
-        value = json.dumps(value, ensure_ascii=False, default=str)
     # Half of a surrogate pair can only be written as an escape.
-    return value.encode("utf-8", "backslashreplace").decode()
+    return as_text(value).encode("utf-8", "backslashreplace").decode()

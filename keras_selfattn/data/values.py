@@ -49,6 +49,37 @@ def value(path, number, field, value, may_miss):
     )
 
 
+def as_text(value):
+    """A value of any column as a cell's text.
+
+    Strings stay as they are; numbers, booleans and what holds others become
+    JSON; all else, such as dates, what Python writes for it.
+    """
+    if value is None or isinstance(value, (bool, int, float, list, dict)):
+        return as_json(value)
+    return _as_string(value)
+
+
+def as_json(value):
+    """A line of JSON, in which numbers that are not finite are null."""
+    try:
+        return _dumped(value, allow_nan=False)
+    except ValueError:
+        # A walk in Python would end where JSON's own code reads on.
+        read = json.loads(_dumped(value), parse_constant=lambda name: None)
+        return _dumped(read)
+
+
+def _dumped(value, **options):
+    return json.dumps(value, ensure_ascii=False, default=_as_string, **options)
+
+
+def _as_string(value):
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return str(value)
+
+
 def cell(text):
     """A cell's text; `None` where it says that there is none."""
     return None if text.strip().lower() in _MISSING else text

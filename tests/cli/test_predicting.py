@@ -386,7 +386,7 @@ def test_half_a_surrogate_pair_beside_other_types(model, tmp_path):
     )
     ask(model, f"--file={path}", f"--output={answers}")
     found = parquet.read_table(answers)["id"].to_pylist()
-    assert [json.loads(value) for value in found] == ["\ud83d", 2]
+    assert found == ["\\ud83d", "2"]
 
 
 @pytest.mark.parametrize(

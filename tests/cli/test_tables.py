@@ -1,8 +1,12 @@
+import csv
+import datetime
+import decimal
 import json
 
 import pytest
 
-from keras_selfattn.cli.tables import as_json
+from keras_selfattn.cli.tables import new_table
+from keras_selfattn.data.values import as_json
 
 
 @pytest.mark.parametrize(
@@ -25,3 +29,48 @@ def test_what_json_reads_it_writes(leaf, expected):
     opening, closing = '{"a": [' * 300, "]}" * 300
     value = json.loads(opening + leaf + closing)
     assert as_json(value) == opening + expected + closing
+
+
+ODD = {
+    "when": datetime.datetime(2024, 1, 31, 12, 30),
+    "price": decimal.Decimal("1.50"),
+    "name": "Zoë".encode(),
+    "code": "007",
+    "number": 7,
+    "more": {"at": datetime.date(2024, 1, 31), "share": float("nan")},
+}
+AS_TEXT = {
+    "when": "2024-01-31 12:30:00",
+    "price": "1.50",
+    "name": "Zoë",
+    "code": "007",
+    "number": "7",
+    "more": '{"at": "2024-01-31", "share": null}',
+}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_values_as_text(tmp_path, suffix):
+    path = tmp_path / f"table{suffix}"
+    if suffix == ".parquet":
+        parquet = pytest.importorskip("pyarrow.parquet")
+    with new_table(path, dict.fromkeys(ODD)) as write:
+        write(ODD)
+    if suffix == ".parquet":
+        (row,) = parquet.read_table(path).to_pylist()
+    else:
+        with open(path, newline="", encoding="utf-8") as file:
+            (row,) = csv.DictReader(file)
+    assert row == AS_TEXT
+
+
+def test_values_of_other_types_in_json(tmp_path):
+    path = tmp_path / "table.jsonl"
+    with new_table(path, dict.fromkeys(ODD)) as write:
+        write(ODD)
+    more = {"at": "2024-01-31", "share": None}
+    assert json.loads(path.read_text("utf-8")) == {
+        **AS_TEXT,
+        "number": 7,
+        "more": more,
+    }
