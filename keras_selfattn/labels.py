@@ -160,6 +160,37 @@ def in_order(labels: Iterable) -> list:
         return sorted(labels, key=str)
 
 
+def of_texts(labels: Iterable) -> list:
+    """The labels that texts have, as `in_order` gives them.
+
+    Args:
+        labels: Iterable of labels, each once.
+
+    Raises:
+        ValueError: if two are the same label written in two ways: with white
+            space around it or without, or as `Finder` takes them for the same.
+
+    Example:
+
+    >>> of_texts(["yes", "no"])
+    ['no', 'yes']
+    """
+    found = in_order(plain(labels))
+    firsts: dict = {}
+    for label in found:
+        first = firsts.setdefault(
+            _canonical(label.strip() if isinstance(label, str) else label),
+            label,
+        )
+        if first is not label:
+            raise ValueError(
+                "Expected labels that differ by more than white space or the "
+                "way a number or a boolean is written. "
+                f"Received: {first!r:.200} and {label!r:.200}"
+            )
+    return found
+
+
 def numbers_of(
     labels: Iterable, known: Sequence, of: str = "text"
 ) -> np.ndarray:

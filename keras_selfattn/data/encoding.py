@@ -4,7 +4,7 @@ import numpy as np
 
 from keras_selfattn.data.remembered_ids import RememberedIds
 from keras_selfattn.labels import Finder
-from keras_selfattn.labels import in_order
+from keras_selfattn.labels import of_texts
 from keras_selfattn.labels import plain
 from keras_selfattn.labels import plain_label
 from keras_selfattn.labels import unknown
@@ -69,7 +69,7 @@ def encode(records, preprocessor, sides, labels, store):
                 store.add(side + name, flat)
     ids = np.concatenate(ids)
     if known is None:
-        known = in_order(plain(names))
+        known = of_texts(names)
         ranks = {name: i for i, name in enumerate(known)}
         ids = np.array([ranks[name] for name in names], "int32")[ids]
     return lengths, ids, known

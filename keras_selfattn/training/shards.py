@@ -33,8 +33,7 @@ from keras_selfattn.files import read_json
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.files import write_json
 from keras_selfattn.files import write_text
-from keras_selfattn.labels import in_order
-from keras_selfattn.labels import plain
+from keras_selfattn.labels import of_texts
 from keras_selfattn.labels import plain_label
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models import arguments
@@ -184,7 +183,7 @@ def _counted(folder, lowercase, train_texts, map_files):
         if found["left_out"]:
             left_out[found["path"]] = found["left_out"]
     words = {w: words[w] for w in sorted(words, key=lambda w: (-words[w], w))}
-    return words, in_order(plain(labels)), left_out
+    return words, of_texts(labels), left_out
 
 
 def _write_preprocessor(folder, words, training, model, vectors):
