@@ -3,6 +3,7 @@
 import pathlib
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -49,12 +50,12 @@ def kept_or_prepared(
     Returns:
         The `PreparedTexts`.
     """
-    train_texts, dev_texts = map(Fingerprinted, (train_texts, dev_texts))
     try:
         return _kept(folder, train_texts, dev_texts)
     # What a killed process has left of them, or what has been changed since.
     except (ValueError, OSError):
         remove_folder(folder)
+    train_texts, dev_texts = map(Fingerprinted, (train_texts, dev_texts))
     texts = prepare(
         preset,
         train_texts,
@@ -69,9 +70,9 @@ def kept_or_prepared(
         vectors, found = texts.vectors
         np.savez(folder / _VECTORS_FILE, vectors=vectors, found=found)
     write_checksums(folder)
+    texts.noted = {"train": train_texts.sha256, "dev": dev_texts.sha256}
     told = {
-        "train": train_texts.sha256,
-        "dev": dev_texts.sha256,
+        **texts.noted,
         "labels": texts.train_data.label_names,
         "arguments": texts.arguments,
     }
@@ -86,10 +87,8 @@ def _kept(folder, train_texts, dev_texts):
         raise ValueError(f"{folder} has no {TEXTS_FILE}")
     told = read_json(folder / TEXTS_FILE)
     check_checksums(folder)
-    train_texts.read()
-    expect(dev_texts, told["labels"])
-    dev_texts.read()
-    if (told["train"], told["dev"]) != (train_texts.sha256, dev_texts.sha256):
+    found = read_checksums(train_texts, dev_texts, told["labels"])
+    if found != {name: told[name] for name in found}:
         raise ValueError(f"{folder} is of other texts")
     vectors = None
     if (folder / _VECTORS_FILE).exists():
@@ -101,4 +100,27 @@ def _kept(folder, train_texts, dev_texts):
         load_shard(folder / "dev", told["labels"]),
         vectors,
         told["arguments"],
+        found,
     )
+
+
+def read_checksums(
+    train_texts: Iterable, dev_texts: Iterable, labels: Sequence
+) -> dict[str, str | None]:
+    """Read labeled texts to their end, and sum them up.
+
+    Args:
+        train_texts: Re-iterable of `(text, label)`.
+        dev_texts: The same, whose rows of other labels are left out.
+        labels: The labels there are.
+
+    Returns:
+        A dictionary of their SHA-256 by `"train"` and `"dev"`.
+    """
+    expect(dev_texts, labels)
+    found = {}
+    for name, texts in (("train", train_texts), ("dev", dev_texts)):
+        read = Fingerprinted(texts)
+        read.read()
+        found[name] = read.sha256
+    return found

@@ -43,6 +43,8 @@ class PreparedTexts:
         vectors: The pair that `WordEmbedding.load_vectors` takes, or `None`.
         arguments: Dictionary of the model's arguments that follow from the
             texts and the vectors, its two sizes among them.
+        noted: Dictionary of a checksum of the texts by `"train"` and `"dev"`,
+            or `None`.
     """
 
     preprocessor: TextPreprocessor
@@ -50,6 +52,7 @@ class PreparedTexts:
     dev_data: EncodedDataset
     vectors: tuple | None
     arguments: dict
+    noted: dict | None = None
 
     def checksums(self) -> dict[str, int]:
         """Numbers that differ for other texts, by their names in a checkpoint.
@@ -78,6 +81,7 @@ class PreparedTexts:
             "model": {n: found.get(n, v) for n, v in record["model"].items()},
             "train_rows": len(self.train_data),
             "dev_rows": len(self.dev_data),
+            **({} if self.noted is None else {"texts": self.noted}),
         }
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import zlib
 from collections.abc import Mapping
 from collections.abc import Sequence
 
@@ -114,7 +115,16 @@ class PreparedFolder:
         sizes["num_classes"] = len(labels)
         if found is not None and training.get("induce_vectors"):
             found = induce_vectors(train_data, preprocessor, *found)
-        return PreparedTexts(preprocessor, train_data, dev_data, found, sizes)
+        return PreparedTexts(
+            preprocessor, train_data, dev_data, found, sizes, self.checksums()
+        )
+
+    def checksums(self) -> dict[str, int]:
+        """One of the ids of the texts each, by `"train"` and `"dev"`."""
+        return {
+            name: zlib.crc32(str([e["checksum"] for e in entries]).encode())
+            for name, entries in self._entries().items()
+        }
 
     def fingerprints(self) -> dict[str, dict]:
         """What is known of the texts, as a model card tells it.
@@ -123,10 +133,6 @@ class PreparedFolder:
             A dictionary, by `"train"` and `"dev"`, of the integer `"rows"`
             and the counts by label in `"classes"`.
         """
-        parts = {
-            "train": self._manifest["shards"],
-            "dev": [self._manifest["dev"]],
-        }
         labels = self._manifest["labels"]
         return {
             name: {
@@ -136,7 +142,7 @@ class PreparedFolder:
                     for number, label in enumerate(labels)
                 },
             }
-            for name, entries in parts.items()
+            for name, entries in self._entries().items()
         }
 
     def evaluate(self, model: Classifier) -> Evaluation:
@@ -152,6 +158,12 @@ class PreparedFolder:
         batches = self._dev().batches(_ROWS).as_numpy_iterator()
         answers = ((labels, answer(ids)) for ids, labels in batches)
         return count(answers, self._manifest["labels"])
+
+    def _entries(self):
+        return {
+            "train": self._manifest["shards"],
+            "dev": [self._manifest["dev"]],
+        }
 
     def _dev(self):
         entry = self._shard(self._manifest["dev"])

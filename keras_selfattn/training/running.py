@@ -20,6 +20,7 @@ from keras_selfattn.data.labeled_rows import check_rows
 from keras_selfattn.data.repeated_rows import warn_of_repeated_rows
 from keras_selfattn.files import remove_folder
 from keras_selfattn.files import replaced_folder
+from keras_selfattn.labels import listed
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models import arguments
 from keras_selfattn.models.classifier import Classifier
@@ -32,6 +33,7 @@ from keras_selfattn.training.fitting import fit
 from keras_selfattn.training.fitting import shown
 from keras_selfattn.training.followed_run import FollowedRun
 from keras_selfattn.training.kept_texts import kept_or_prepared
+from keras_selfattn.training.kept_texts import read_checksums
 from keras_selfattn.training.prepared_folder import PreparedFolder
 from keras_selfattn.training.run import Run
 from keras_selfattn.training.run import write_run_checksums
@@ -252,7 +254,9 @@ class _Asked:
 def _train(run, asked, workers=None):
     writes = workers is None or workers.is_chief
     if writes and run.is_finished:
-        return models.from_preset(run.folder, verify=asked.verify)
+        model = models.from_preset(run.folder, verify=asked.verify)
+        _check_same_texts(run.folder, model, asked)
+        return model
     training, seed = run.settings["training"], run.settings["seed"]
     if asked.origin is not None:
         asked.origin.check(asked.model_overrides)
@@ -266,6 +270,8 @@ def _train(run, asked, workers=None):
         texts.vectors = None
         texts.hand_to(model, run.settings)
         if writes:
+            if shown(asked.fitting["verbose"]):
+                _print_classes(texts.train_data)
             _warn_of_size(model, texts.train_data)
             warn_of_repeated_rows(texts.train_data, texts.dev_data)
         run.start()
@@ -380,6 +386,31 @@ def _model(settings, asked, texts):
     if asked.teachers is not None:
         compile_model(model, training, soft_targets=True)
     return model
+
+
+def _check_same_texts(folder, model, asked):
+    """`ValueError` where a finished run is known to be of other texts."""
+    # Earlier runs have not noted theirs.
+    noted = model.training_record.get("texts")
+    if noted is None:
+        return
+    if isinstance(asked.train_texts, PreparedFolder):
+        found = asked.train_texts.checksums()
+    else:
+        found = read_checksums(asked.train_texts, asked.dev_texts, model.labels)
+    if found != noted:
+        raise ValueError(
+            f"The run in {folder} is finished, and is of other texts: these "
+            "take a new folder"
+        )
+
+
+def _print_classes(data):
+    counts = data.class_counts(len(data.label_names))
+    named = zip(counts, data.label_names, strict=True)
+    print(
+        f"Classes: {listed([f'{count:,} {label}' for count, label in named])}"
+    )
 
 
 def _warn_of_size(model, data):

@@ -1,3 +1,4 @@
+import collections
 import csv
 import gzip
 import io
@@ -27,7 +28,12 @@ from tests.cli.commands import write_titles
 
 def test_train_reports_the_best_epoch(data, tmp_path, capsys):
     assert main(train_arguments(data, tmp_path / "run")) == 0
-    assert "Best dev accuracy" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "Best dev accuracy" in shown
+    rows = (data / "train.jsonl").read_text().splitlines()
+    counts = collections.Counter(int(json.loads(row)["stars"]) for row in rows)
+    counted = [f"{counts[label]} {label}" for label in sorted(counts)]
+    assert f"Classes: {', '.join(counted)}\n" in shown
     settings = json.loads((tmp_path / "run" / "settings.json").read_text())
     assert settings["model"]["units"] == 6
 
@@ -331,6 +337,16 @@ def test_a_finished_run_drops_its_checkpoint(run, data, capsys):
     assert {path: path.read_bytes() for path in before} == before
     arguments = train_arguments(data, run, "--resume", "--epochs=2")
     fails(capsys, arguments, "is finished", "--keep-checkpoint")
+
+
+@pytest.mark.parametrize("part", ["train", "dev"])
+def test_a_finished_run_of_other_texts(run, data, tmp_path, capsys, part):
+    for name in ("train", "dev"):
+        rows = (data / f"{name}.jsonl").read_text()
+        if name == part:
+            rows = rows.replace(" the ", " a ", 1)
+        (tmp_path / f"{name}.jsonl").write_text(rows)
+    fails(capsys, train_arguments(tmp_path, run, "--resume"), "other texts")
 
 
 def test_a_kept_checkpoint_goes_on(data, tmp_path, capsys):

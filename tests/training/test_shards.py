@@ -10,6 +10,7 @@ from keras_selfattn import training
 from keras_selfattn.data import Corpus
 from keras_selfattn.encoding import ray_sessions
 from keras_selfattn.training.mapping import mapping
+from keras_selfattn.training.settings import MANIFEST_FILE
 from tests.training.small import SMALL
 from tests.training.small import assert_same_run
 from tests.training.small import reviews
@@ -95,6 +96,17 @@ def test_ids_and_vocabulary_are_those_of_train(prepared, paths, tmp_path):
         == other.preprocessor.get_vocabulary()
     )
     assert model.training_record["train_rows"] == 80
+
+
+def test_a_finished_run_of_other_ids(prepared, tmp_path):
+    train(prepared, tmp_path / "run", keep_checkpoint=False)
+    train(prepared, tmp_path / "run", resume=True)
+    folder = shutil.copytree(prepared, tmp_path / "prepared")
+    manifest = json.loads((folder / MANIFEST_FILE).read_text())
+    manifest["shards"][0]["checksum"] += 1
+    (folder / MANIFEST_FILE).write_text(json.dumps(manifest))
+    with pytest.raises(ValueError, match="other texts"):
+        train(folder, tmp_path / "run", resume=True)
 
 
 @pytest.mark.slow
