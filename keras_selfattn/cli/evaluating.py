@@ -9,8 +9,14 @@ from keras_selfattn.cli import models
 from keras_selfattn.cli import tables
 from keras_selfattn.cli.answers import Answers
 from keras_selfattn.cli.options import add_command
+from keras_selfattn.cli.screen import WIDTH
+from keras_selfattn.cli.screen import console
+from keras_selfattn.cli.screen import progress
 from keras_selfattn.controls import one_line
 from keras_selfattn.files import write_text
+
+# Of pairs of classes, where their matrix is wider than the screen.
+_MOST_MISTAKEN = 20
 
 
 def add_commands(commands):
@@ -53,7 +59,11 @@ def evaluate(options):
     corpus = corpora.open_corpus(options.data, options, options.split)
     model = models.load(options)
     corpus.expect(model.labels)
-    result = _evaluate(model, corpus, options.predictions)
+    text, _ = next(iter(corpus))
+    asked_texts.check_kind(model, not isinstance(text, str))
+    given = dict.fromkeys([*asked_texts.columns(text), "label"], str)
+    with progress(corpus, "Evaluating") as read:
+        result = _evaluate(model, read, options.predictions, given)
     as_json = json.dumps(figures(result), indent=2)
     if prints_json:
         print(as_json)
@@ -63,22 +73,18 @@ def evaluate(options):
         _print_evaluation(result)
     corpora.report_left_out(corpus)
     if options.faithfulness:
-        from rich.progress import track
-
         from keras_selfattn import faithfulness
 
-        read = track(corpus, "Removing words", total=None, transient=True)
-        _print_faithfulness(faithfulness.measure(model, read))
+        with progress(corpus, "Removing words") as read:
+            losses = faithfulness.measure(model, read)
+        _print_faithfulness(losses)
 
 
-def _evaluate(model, corpus, predictions):
+def _evaluate(model, corpus, predictions, given):
     from keras_selfattn import evaluation
 
-    text, _ = next(iter(corpus))
-    asked_texts.check_kind(model, not isinstance(text, str))
     if not predictions:
         return evaluation.evaluate(model, corpus)
-    given = dict.fromkeys([*asked_texts.columns(text), "label"], str)
     rows = Answers(model.labels)
     columns = rows.columns(
         given,
@@ -115,13 +121,11 @@ def figures(result):
 
 
 def _print_evaluation(evaluation):
-    from rich.console import Console
-    from rich.table import Column
     from rich.table import Table
     from rich.text import Text
 
-    console = Console()
-    console.print(
+    screen = console()
+    screen.print(
         f"Accuracy {evaluation.accuracy:.2%}, macro F1 "
         f"{evaluation.macro_f1:.2%}",
         highlight=False,
@@ -132,19 +136,56 @@ def _print_evaluation(evaluation):
             f"{figures[name]:.1%}" for name in ("precision", "recall", "f1")
         ]
         table.add_row(Text(one_line(label)), *shares, str(figures["rows"]))
-    console.print(table)
-    confusion = Table(
+    screen.print(table)
+    matrix = _matrix(evaluation)
+    wide = screen.options.update(max_width=WIDTH)
+    fits = screen.measure(matrix, options=wide).minimum <= screen.width
+    screen.print(matrix if fits else _most_mistaken(evaluation))
+
+
+def _matrix(evaluation):
+    from rich.table import Column
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
         "true \\ predicted",
         *(Column(Text(one_line(label))) for label in evaluation.labels),
         title="Confusion matrix",
     )
     for label, row in zip(evaluation.labels, evaluation.confusion, strict=True):
-        confusion.add_row(Text(one_line(label)), *map(str, row))
-    console.print(confusion)
+        table.add_row(Text(one_line(label)), *map(str, row))
+    return table
+
+
+def _most_mistaken(evaluation):
+    """The largest figures of a matrix that is wider than the screen."""
+    from rich.table import Table
+    from rich.text import Text
+
+    labels = evaluation.labels
+    mistaken = [
+        (true, predicted, count)
+        for true, row in zip(labels, evaluation.confusion, strict=True)
+        for predicted, count in zip(labels, row, strict=True)
+        if count and true != predicted
+    ]
+    mistaken.sort(key=lambda row: -row[-1])
+    more = len(mistaken) - _MOST_MISTAKEN
+    table = Table(
+        *("true", "predicted", "rows"),
+        title="Most mistaken",
+        caption=f"and {more:,} other pairs of classes; --json has the matrix"
+        if more > 0
+        else None,
+    )
+    for *pair, count in mistaken[:_MOST_MISTAKEN]:
+        names = [Text(one_line(label)) for label in pair]
+        table.add_row(*names, f"{count:,}")
+    return table
 
 
 def _print_faithfulness(result):
-    from rich.console import Console
     from rich.table import Column
     from rich.table import Table
 
@@ -167,11 +208,11 @@ def _print_faithfulness(result):
         table.add_row(
             method, f"{share:.0%}", *(f"{figure:.1%}" for figure in figures)
         )
-    console = Console()
-    console.print(table)
+    screen = console()
+    screen.print(table)
     if result.num_heads is None:
         return
-    console.print(
+    screen.print(
         f"Heads: {result.num_heads}, effective number "
         f"{result.effective_heads:.2f}, mean overlap of two "
         f"{result.head_overlap:.1%}",

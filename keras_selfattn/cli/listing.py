@@ -1,6 +1,7 @@
 """The commands that list what there is: `presets` and `zoo`."""
 
 from keras_selfattn.cli.options import add_command
+from keras_selfattn.cli.screen import console
 from keras_selfattn.models.presets import PRESETS
 from keras_selfattn.zoo.shipped import find_shipped
 from keras_selfattn.zoo.shipped import get_shipped
@@ -14,7 +15,6 @@ def add_commands(commands):
 
 def presets(options):
     """List the rows of the papers' tables."""
-    from rich.console import Console
     from rich.table import Column
     from rich.table import Table
 
@@ -29,12 +29,11 @@ def presets(options):
             ", ".join(figures),
             f"{preset.parameters:,}",
         )
-    Console().print(table)
+    console().print(table)
 
 
 def zoo(options):
     """List the trained models that are installed."""
-    from rich.console import Console
     from rich.table import Column
     from rich.table import Table
 
@@ -61,4 +60,4 @@ def zoo(options):
             model.license,
             f"{model.milliseconds:.1f}",
         )
-    Console().print(table)
+    console().print(table)

@@ -2,11 +2,11 @@
 
 import json
 import pathlib
-import sys
 
 from keras_selfattn.cli.duration import DURATION_FILE
 from keras_selfattn.cli.duration import noted_seconds
 from keras_selfattn.cli.options import add_command
+from keras_selfattn.cli.screen import console
 from keras_selfattn.controls import one_line
 from keras_selfattn.files import read_json
 from keras_selfattn.training.ending import HISTORY_FILE
@@ -22,8 +22,6 @@ _FIGURES = {
     "macro F1": ("val_macro_f1", "{:.2%}"),
     "loss": ("val_loss", "{:.4f}"),
 }
-# Wider than any table, so that none is cut where nobody reads it.
-_WIDTH = 10_000
 
 
 def add_commands(commands):
@@ -33,7 +31,6 @@ def add_commands(commands):
 
 def runs(options):
     """List runs side by side."""
-    from rich.console import Console
     from rich.table import Column
     from rich.table import Table
     from rich.text import Text
@@ -54,8 +51,7 @@ def runs(options):
             _size(run),
             _minutes(run),
         )
-    width = None if sys.stdout.isatty() else _WIDTH
-    Console(width=width).print(table)
+    console().print(table)
 
 
 def _find(folder):

@@ -1,9 +1,12 @@
 import csv
 import json
+import re
+import sys
 
 import numpy as np
 import pytest
 
+from keras_selfattn import evaluation
 from keras_selfattn.cli import main
 from keras_selfattn.models import from_preset
 from tests.cli.commands import fails
@@ -68,6 +71,30 @@ def test_answers_as_json_lines(run, data, tmp_path):
         assert list(row["probabilities"].values()) == pytest.approx(
             probabilities.tolist(), abs=1e-6
         )
+
+
+@pytest.mark.parametrize("columns", [None, 80, 300])
+def test_many_classes(run, data, capsys, monkeypatch, columns):
+    labels = [f"category {number}" for number in range(20)]
+    confusion = np.eye(20, dtype=int) * 1000
+    confusion[3, 7] = 321
+    confusion[4] += 1
+    confusion[5, 0] = 1
+    found = evaluation.Evaluation(labels, confusion)
+    monkeypatch.setattr(evaluation, "evaluate", lambda *_: found)
+    if columns is not None:
+        monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+        monkeypatch.setenv("COLUMNS", str(columns))
+        monkeypatch.setenv("TERM", "xterm")
+    ask(run, data)
+    shown = re.sub("\x1b\\[[0-9;]*m", "", capsys.readouterr().out)
+    assert "\u2026" not in shown
+    words = " ".join(shown.replace("\u2502", " ").split())
+    assert words.count("category 19") == (2 if columns == 80 else 3)
+    assert ("Confusion matrix" in shown) == (columns != 80)
+    if columns == 80:
+        assert "category 3 category 7 321" in words
+        assert "and 1 other pairs of classes" in words
 
 
 def test_files_that_cannot_be_written(run, data, tmp_path, capsys):

@@ -9,6 +9,8 @@ def test_presets(capsys):
     for name in models.list_presets():
         assert name in shown
         assert f"{models.get_preset(name).parameters:,}" in shown
+        assert models.get_preset(name).table in shown
+    assert "\u2026" not in shown
 
 
 def test_zoo(capsys):
@@ -17,3 +19,4 @@ def test_zoo(capsys):
     for name in zoo.list_shipped():
         assert name in shown
         assert f"{100 * zoo.get_shipped(name).accuracy:.1f}" in shown
+        assert zoo.get_shipped(name).task in shown
