@@ -11,6 +11,7 @@ from keras_selfattn.cli.array_files import check_vectors
 from keras_selfattn.cli.array_files import new_vectors
 from keras_selfattn.cli.notes import note
 from keras_selfattn.cli.options import add_command
+from keras_selfattn.cli.screen import progress
 from keras_selfattn.cli.starting import check_backend
 from keras_selfattn.cli.starting import start_keras
 from keras_selfattn.cli.tables import suffix
@@ -119,8 +120,11 @@ def _encode_together(options):
     encoder = load_encoder(options.model, options.give, options.verify)
     bad = BadRows()
     texts = itertools.chain.from_iterable(map(bad.texts, opened))
-    with new_vectors(options.output, encoder.labels) as write:
-        for chunk in chunks(texts, ROWS):
+    with (
+        new_vectors(options.output, encoder.labels) as write,
+        progress(texts, "Encoding") as read,
+    ):
+        for chunk in chunks(read, ROWS):
             write(encoder(chunk))
     _report(bad.bad, bad.rows, bad.first)
 

@@ -9,6 +9,7 @@ from keras_selfattn.cli import tables
 from keras_selfattn.cli.answers import Answers
 from keras_selfattn.cli.notes import note
 from keras_selfattn.cli.options import add_command
+from keras_selfattn.cli.screen import progress
 from keras_selfattn.cli.spool import spooled
 from keras_selfattn.data.bad_rows import BadRows
 from keras_selfattn.data.lines import place
@@ -60,12 +61,12 @@ def predict(options):
     model = models.load(options)
     answers = Answers(model.labels, options.digits)
     unread = []
-    answered = _answered(model, rows, unread)
     if not options.output:
-        for _, *answer in answered:
+        for _, *answer in _answered(model, rows, unread):
             _print(answers.shown(*answer))
     else:
-        _write(options.output, answers, answered)
+        with progress(rows, "Answering") as read:
+            _write(options.output, answers, _answered(model, read, unread))
     if unread:
         note(
             f"{sum(unread):,} words of {len(unread):,} texts were not read: "
