@@ -33,6 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         signals = Signals()
         warnings.showwarning = _show_warning
+        if sys.stdout is not None and sys.stdout.errors == "strict":
+            # What its encoding lacks is escaped, as on standard error.
+            sys.stdout.reconfigure(errors="backslashreplace")
         code = _run(sys.argv[1:], signals)
         # Where the exception of a signal was lost, the code is still its own.
         return signals.exit_code() or code

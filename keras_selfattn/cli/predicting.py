@@ -1,7 +1,9 @@
 """The command that classifies texts: `predict`."""
 
 import argparse
+import json
 import re
+import sys
 
 from keras_selfattn.cli import asked_texts
 from keras_selfattn.cli import models
@@ -132,8 +134,21 @@ def _answered(model, rows, unread):
 def _print(answer):
     # JSON leaves these controls as they are, which terminals follow too.
     line = _CONTROLS.sub(_escaped, as_json(answer))
-    # Half of a surrogate pair can only be printed as JSON's escape.
-    print(line.encode("utf-8", "backslashreplace").decode())
+    if not _is_printable(line):
+        # As JSON's escapes, which can be read again.
+        line = "".join(
+            each if _is_printable(each) else json.dumps(each)[1:-1]
+            for each in line
+        )
+    print(line)
+
+
+def _is_printable(text):
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _escaped(control):

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 
@@ -61,24 +62,38 @@ def test_an_interrupt_before_the_command_is_known(capsys, monkeypatch):
     assert capsys.readouterr().err == "keras-selfattn: interrupted\n"
 
 
-def test_a_warning_is_one_line():
+def run_instead(line, **environment):
+    """What the process has said whose command is a line of Python."""
     code = "\n".join(
         [
             "import sys, warnings",
             "from keras_selfattn import cli",
             "from keras_selfattn.cli import listing",
-            "def warn(options):",
-            "    warnings.warn('many weights')",
-            "warn.__name__ = 'presets'",
-            "warn.__doc__ = 'Warn.'",
-            "listing.presets = warn",
+            "def instead(options):",
+            f"    {line}",
+            "instead.__name__ = 'presets'",
+            "instead.__doc__ = 'Say.'",
+            "listing.presets = instead",
             "sys.argv[1:] = ['presets']",
             "cli.main()",
         ]
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        check=True,
+        text=True,
+        env={**os.environ, **environment},
     )
+
+
+def test_a_warning_is_one_line():
+    ended = run_instead("warnings.warn('many weights')")
     # TensorFlow speaks before.
     last = ended.stderr.splitlines()[-1]
     assert last == "keras-selfattn: warning: many weights"
+
+
+def test_what_standard_output_cannot_encode_is_escaped():
+    ended = run_instead(r"print('\u6b63')", PYTHONIOENCODING="cp1252")
+    assert ended.stdout == "\\u6b63\n"

@@ -378,6 +378,18 @@ def test_a_closed_pipe_is_quiet(model, tmp_path):
     assert code == "141"
 
 
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "utf-8"])
+def test_a_standard_output_that_is_not_utf_8(model, monkeypatch, encoding):
+    text = "good \xe9 \u6b63 \U0001f600"
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", stream)
+    ask(model, text)
+    shown = stream.buffer.getvalue().decode(encoding)
+    assert json.loads(shown)["text"] == text
+    # What can be shown is.
+    assert ("\xe9" in shown) == (encoding != "ascii")
+
+
 def test_half_a_surrogate_pair_beside_other_types(model, tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
     path, answers = tmp_path / "texts.jsonl", tmp_path / "answers.parquet"
