@@ -7,8 +7,10 @@ from keras_selfattn.data import formats
 from keras_selfattn.data.bad_rows import check_some_row
 from keras_selfattn.data.checked_texts import MAX_BAD_RATE
 from keras_selfattn.data.checked_texts import NO_GOLD_LABEL
+from keras_selfattn.data.corpus import Corpus
 from keras_selfattn.data.lines import place
 from keras_selfattn.data.splitting import check_fraction
+from keras_selfattn.data.text_lines import MissingColumn
 from keras_selfattn.training.settings import is_prepared
 
 # What says how a file of texts is read.
@@ -111,11 +113,27 @@ def open_corpus(path, options, split=None, labelled=True, forgiving=False):
         options.delimiter,
     )
     # What is wrong with its columns is said before Keras is imported.
-    if forgiving:
+    try:
         check_some_row(corpus)
-    else:
+    except MissingColumn as error:
+        hint = _who_names(error.field, corpus, options)
+        raise ValueError(f"{error}{hint}") from error
+    if not forgiving:
         next(iter(corpus), None)
     return corpus
+
+
+def _who_names(field, corpus, options):
+    """Which option tells of a column that is not there, as more words."""
+    for name in ("text", "text_pair", "label"):
+        if isinstance(corpus, Corpus) and getattr(corpus, name) == field:
+            return f"; --{name.replace('_', '-')} names another"
+    if options.format is None and not formats.is_archive(corpus.path):
+        return (
+            f"; {corpus.path} is taken for SNLI's or MultiNLI's own, unless "
+            "--format names another"
+        )
+    return ""
 
 
 def _delimiter(text):

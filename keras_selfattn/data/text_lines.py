@@ -46,13 +46,27 @@ def check_text(path, number, text):
         raise line_error(path, number, "UTF-8", str(error)) from error
 
 
+class MissingColumn(ValueError):
+    """A column that was asked for is not there, or is there twice.
+
+    Args:
+        error: The `ValueError` that says so.
+        field: The name of the column.
+    """
+
+    def __init__(self, error, field):
+        super().__init__(*error.args)
+        self.field = field
+
+
 def check_columns(path, number, fields, columns):
-    """Raises `ValueError` unless each field is one of the columns, once."""
+    """Raises `MissingColumn` unless each field is one of the columns, once."""
     for field in fields:
         if columns.count(field) != 1:
-            raise line_error(
+            error = line_error(
                 path, number, f"one column {field!r}", f"columns {columns}"
             )
+            raise MissingColumn(error, field)
 
 
 class NoRecords(ValueError):

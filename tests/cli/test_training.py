@@ -177,7 +177,14 @@ def test_checkpoints_by_the_clock(data, tmp_path, capsys):
 
 def test_a_missing_column(data, tmp_path, capsys):
     arguments = train_arguments(data, tmp_path / "run", "--text=words")
-    fails(capsys, arguments, "words", "review", "stars", "train.jsonl:1")
+    expected = ("words", "review", "stars", "train.jsonl:1", "--text names")
+    fails(capsys, arguments, *expected)
+    arguments = train_arguments(data, tmp_path / "run", "--label=sense")
+    fails(capsys, arguments, "--label names another")
+    path = tmp_path / "labeled.txt"
+    path.write_text("review\tstars\ngood\t1\n")
+    given = ["train", path, f"--dev={path}", f"--output={tmp_path / 'run'}"]
+    fails(capsys, given, "gold_label", "--format names another")
 
 
 def test_a_missing_file(data, tmp_path, capsys):
