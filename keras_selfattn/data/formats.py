@@ -43,8 +43,8 @@ def guess_format(path, columns=False, labelled=True):
         `"pan"` for a folder; `"nli"` for a `.zip` file and, unless columns
         are chosen, for those named as the files of SNLI and MultiNLI; of
         other `.txt` files `"nli"` with labels, and `"txt"`, a text a line,
-        without; otherwise `"records"`. Standard input is `"txt"` without
-        labels and columns, and else what its first line tells.
+        without; otherwise `"records"`. Standard input is what its first line
+        tells, but without labels and columns `"txt"` and not cells.
 
     Example:
 
@@ -52,8 +52,10 @@ def guess_format(path, columns=False, labelled=True):
     ('nli', 'records')
     """
     if is_standard_input(path):
-        plain = not labelled and not columns
-        return readers.PLAIN if plain else readers.sniff_format(path)
+        found = readers.sniff_format(path)
+        cells = found in (readers.CSV, readers.TSV)
+        plain = cells and not labelled and not columns
+        return readers.PLAIN if plain else found
     path = pathlib.Path(path)
     name = path.name.lower()
     if path.is_dir():

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 from collections.abc import Iterator
 from collections.abc import Sequence
 
@@ -145,7 +146,8 @@ def sniff_format(path):
         if stream.read(4) == b"PAR1":
             return PARQUET
     first = next(read_text_lines(path), "")
-    if first.lstrip().startswith("{"):
+    # Texts may begin with a brace, too.
+    if re.match(r'\s*\{\s*(["}]|$)', first):
         return JSON_LINES
     return TSV if "\t" in first else CSV
 

@@ -160,6 +160,20 @@ def test_neither_texts_nor_file(model, capsys):
         fails(capsys, ["predict", model, "good", *more], "--file", "--pair")
 
 
+@pytest.mark.parametrize(
+    "lines,texts",
+    [
+        ('{"text": "good", "id": 1}\n{"text": "bad"}\n', ["good", "bad"]),
+        ("{laughs} good\nbad\n", ["{laughs} good", "bad"]),
+        ('"Good", he said\nbad\n', ['"Good", he said', "bad"]),
+    ],
+)
+def test_json_lines_on_standard_input(model, capsys, monkeypatch, lines, texts):
+    type_in(monkeypatch, lines)
+    ask(model, "-")
+    assert [answer["text"] for answer in shown(capsys)] == texts
+
+
 @pytest.mark.parametrize("arguments", [["-"], ["--file", "-"]])
 def test_standard_input_has_a_text_a_line(
     model, arguments, capsys, monkeypatch
