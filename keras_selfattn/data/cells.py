@@ -11,6 +11,8 @@ from keras_selfattn.data.text_lines import read_text_lines
 TAB = "\t"
 # In characters. Of a stray quote the cell holds all that follows.
 _LONGEST_CELL = 1 << 28
+# A file is read several times, and says it once.
+_warned = set()
 
 
 def read_cells(path, delimiter):
@@ -55,7 +57,6 @@ class _Tabbed:
         # Lines that a quote has taken, and that are read again.
         self._again = collections.deque()
         self._width = None
-        self._has_warned = False
 
     def __iter__(self):
         for number, line in self._next_lines():
@@ -95,7 +96,7 @@ class _Tabbed:
             taken.append(further)
             # Of one column each line of a text would be a row.
             if self._width != 1 and all(map(self._is_row, (line, further[1]))):
-                self._warn(number)
+                _warn(self._path, number)
                 raise csv.Error("a row within a cell")
             yield further[1]
 
@@ -103,14 +104,15 @@ class _Tabbed:
         """Whether a line is a row if its quotes are text."""
         return line.count(TAB) + 1 == self._width
 
-    def _warn(self, number):
-        if not self._has_warned:
-            self._has_warned = True
-            warnings.warn(
-                f"{place(self._path)}:{number}: a quote that is not closed in "
-                "its row is read as text",
-                stacklevel=2,
-            )
+
+def _warn(path, number):
+    if path not in _warned:
+        _warned.add(path)
+        warnings.warn(
+            f"{place(path)}:{number}: a quote that is not closed in its row is "
+            "read as text",
+            stacklevel=2,
+        )
 
 
 def _as_text(line):

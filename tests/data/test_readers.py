@@ -428,6 +428,8 @@ def test_a_quote_between_tabs_swallows_no_row(write, blank):
     with pytest.warns(UserWarning, match=r"rows\.tsv:2: .* read as text"):
         found = list(read_labelled_texts(path))
     assert found == [(text, "pos") for text in rows]
+    # What is read again says it no more.
+    assert list(read_labelled_texts(path)) == found
 
 
 def test_a_row_of_its_own_between_tabs_after_quotes_of_text(write):
