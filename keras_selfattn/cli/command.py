@@ -1,5 +1,6 @@
 """Runs one command, and tells what went wrong in one line."""
 
+import io
 import os
 import sys
 import traceback
@@ -33,9 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         signals = Signals()
         warnings.showwarning = _show_warning
-        if sys.stdout is not None and sys.stdout.errors == "strict":
+        out = sys.stdout
+        if isinstance(out, io.TextIOWrapper) and out.errors == "strict":
             # What its encoding lacks is escaped, as on standard error.
-            sys.stdout.reconfigure(errors="backslashreplace")
+            out.reconfigure(errors="backslashreplace")
         code = _run(sys.argv[1:], signals)
         # Where the exception of a signal was lost, the code is still its own.
         return signals.exit_code() or code
