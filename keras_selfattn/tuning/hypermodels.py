@@ -3,6 +3,7 @@
 import contextlib
 import math
 from collections.abc import Iterable
+from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Any
 
@@ -170,7 +171,9 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             x: A `keras_selfattn.data.batches.EncodedDataset`, whose rows are
                 shuffled; or a finite `tf.data.Dataset` of batches, which are
                 cut anew; or raw texts or the model's inputs, as in
-                `Classifier.fit`.
+                `Classifier.fit`; or a `keras.utils.PyDataset`, a generator
+                or a PyTorch `DataLoader` of inputs, which keep the batches
+                that they have.
             y: The labels, where `x` is no dataset that has them.
             validation_data: The same, as in `keras.Model.fit`.
             callbacks: Further Keras callbacks.
@@ -183,7 +186,8 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             The `keras.callbacks.History`.
 
         Raises:
-            ValueError: if there is a `batch_size`, or no labels.
+            ValueError: if there is a `batch_size`, or no labels; or
+                `ema_epochs` with rows that can't be counted.
             keras_tuner.errors.FailedTrialError: if the loss becomes NaN, or
                 if the memory is too small; the trial alone has failed then.
         """
@@ -200,13 +204,21 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
                 "with other data it is an argument of the search. "
                 f"Received: class_weight={values['class_weight']!r}"
             )
+        size = values["batch_size"]
         rows = _count_rows(x, y, model.sides)
-        if kwargs.get("validation_split") and validation_data is None:
-            rows = math.floor(rows * (1 - kwargs["validation_split"]))
-        # That there are none is for the model's `fit` to refuse.
-        rows = max(1, rows)
-        size = batch_size_for(values, rows)
-        set_reach(model, values, rows)
+        if rows is not None:
+            if kwargs.get("validation_split") and validation_data is None:
+                rows = math.floor(rows * (1 - kwargs["validation_split"]))
+            # That there are none is for the model's `fit` to refuse.
+            rows = max(1, rows)
+            size = batch_size_for(values, rows)
+            set_reach(model, values, rows)
+        elif values.get("ema_epochs"):
+            raise keras_tuner.errors.FatalValueError(
+                "`ema_epochs` takes data whose rows can be counted. "
+                f"Received: ema_epochs={values['ema_epochs']!r} and x of type "
+                f"{type(x).__name__}"
+            )
         callbacks = [
             *training.learning_rate_decay(values),
             *callbacks,
@@ -404,17 +416,21 @@ def as_recipe(preset: str | Recipe) -> Recipe:
 
 
 def _count_rows(x, y, sides):
-    """The number of rows of what `fit` is given."""
+    """The number of rows of what `fit` is given, or `None` if it is open."""
     if isinstance(x, EncodedDataset):
         return len(x)
     if isinstance(x, tf.data.Dataset):
         if are_texts(x):
             return sum(1 for _ in rows_of_dataset(x, sides))
         return _count_batched(x)
+    if y is None and not (
+        are_texts(x) or hasattr(x, "dtype") or isinstance(x, Mapping)
+    ):
+        # A PyDataset, a generator, a DataLoader.
+        return None
     if y is None:
         raise keras_tuner.errors.FatalValueError(
-            "Expected labels, `y`, but with an EncodedDataset or a "
-            "`tf.data.Dataset`, which has them. "
+            "Expected labels, `y`, but with a dataset that has them. "
             f"Received: y=None and x of type {type(x).__name__}"
         )
     # A single value is for the model's `fit` to refuse, too.

@@ -601,11 +601,61 @@ def test_rows_of_soft_labels_are_counted():
     assert model.optimizer.ema_momentum == 11 / 12
 
 
-def test_data_without_a_number_of_rows():
-    hypermodel = make()
+class OwnBatches(keras.utils.PyDataset):
+    def __init__(self, batches):
+        super().__init__()
+        self.batches = list(batches)
+
+    def __len__(self):
+        return len(self.batches)
+
+    def __getitem__(self, index):
+        return self.batches[index]
+
+
+def as_loader(batches):
+    loading = pytest.importorskip("torch.utils.data")
+    return loading.DataLoader(OwnBatches(batches), batch_size=None)
+
+
+def generated(batches):
+    return (batch for batch in batches)
+
+
+@pytest.mark.parametrize("as_data", [OwnBatches, generated, as_loader])
+def test_data_of_batches_of_its_own(as_data):
+    batches = [
+        ({"token_ids": array(x["token_ids"])}, array(y))
+        for x, y in encode(6).batches(2)
+    ]
+    hypermodel = make(max_batch_size=8, steps_per_execution=1)
     hp, model = built(hypermodel)
-    with pytest.raises(ValueError, match="`y`.*Received: y=None.*generator"):
-        hypermodel.fit(hp, model, (batch for batch in encode(8).batches(2)))
+    counted = Batches()
+    hypermodel.fit(
+        hp,
+        model,
+        as_data(batches),
+        validation_data=arrays(4),
+        callbacks=[counted],
+        epochs=1,
+        steps_per_epoch=3,
+        shuffle=False,
+        verbose=0,
+    )
+    assert counted.count == 3
+    hypermodel = make(ema_epochs=3)
+    hp, model = built(hypermodel)
+    with pytest.raises(ValueError, match="`ema_epochs`.*of type "):
+        hypermodel.fit(hp, model, as_data(batches), verbose=0)
+
+
+@pytest.mark.parametrize("kind", ["arrays", "texts"])
+def test_data_without_labels(kind):
+    reading, data = given_as(kind, 8)
+    hypermodel = make(**reading)
+    hp, model = built(hypermodel)
+    with pytest.raises(ValueError, match="`y`.*Received: y=None"):
+        hypermodel.fit(hp, model, data[0])
 
 
 def test_the_batch_size_is_no_argument_of_the_search():
