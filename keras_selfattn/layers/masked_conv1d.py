@@ -65,7 +65,17 @@ class MaskedConv1D(keras.layers.Conv1D):
             # TensorFlow's convolution gives nothing its inputs' features.
             shape = (*ops.shape(inputs)[:2], self.filters)
             return ops.zeros(shape, dtype=self.compute_dtype)
-        return zero_masked(super().call(inputs), mask)
+        return zero_masked(self.convolve(inputs), mask)
+
+    def convolve(self, inputs):
+        """The outputs before those of masked steps are zeros."""
+        if self.compute_dtype != "bfloat16":
+            return super().call(inputs)
+        outputs = self.convolution_op(inputs, self.kernel)
+        if self.use_bias:
+            # The fused one's gradient is a sum in 16 bits, of 256 at most.
+            outputs = outputs + self.bias
+        return outputs if self.activation is None else self.activation(outputs)
 
     def compute_output_spec(self, inputs, mask=None, training=None):
         check_mask_shape(mask, inputs)

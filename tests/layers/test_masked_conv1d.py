@@ -6,6 +6,7 @@ import pytest
 from keras import ops
 
 from keras_selfattn.layers import MaskedConv1D
+from tests.gradients import value_and_gradients
 
 MASK = np.array([[True] * 5, [True] * 3 + [False] * 2])
 
@@ -34,3 +35,27 @@ def test_one_output_step_for_each_input_step(argument):
     ((name, value),) = argument.items()
     with pytest.raises(ValueError, match=f"Received: {name}={value!r}"):
         MaskedConv1D(6, 3, **argument)
+
+
+@pytest.mark.parametrize("activation", [None, "relu"])
+def test_the_gradient_of_a_bias_is_the_sum_over_many_steps(activation):
+    inputs = np.ones((2, 2000, 3), "float32")
+    found = []
+    for dtype in ("float32", "mixed_bfloat16"):
+        layer = MaskedConv1D(
+            4,
+            3,
+            activation=activation,
+            kernel_initializer="zeros",
+            bias_initializer="ones",
+            dtype=dtype,
+        )
+        layer.build(inputs.shape)
+        value, (gradient,) = value_and_gradients(
+            lambda layer=layer: ops.sum(ops.cast(layer(inputs), "float32")),
+            [layer.bias],
+        )
+        assert value == 4 * 4000
+        found.append(ops.convert_to_numpy(gradient))
+    np.testing.assert_allclose(found[0], [4000.0] * 4)
+    np.testing.assert_allclose(found[1], found[0], rtol=0.02)

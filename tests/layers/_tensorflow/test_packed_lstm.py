@@ -115,6 +115,21 @@ def test_bfloat16_is_near_float32(reference, calls):
         np.testing.assert_allclose(x, y, rtol=0, atol=0.02 * np.abs(y).max())
 
 
+def test_the_gradient_of_a_bias_is_the_sum_over_many_rows():
+    keras.utils.set_random_seed(0)
+    inputs = tf.ones((600, 1, FEATURES))
+    stack = layers.StackedBiLSTM(3, dtype="mixed_bfloat16")
+    stack.build(inputs.shape)
+    biases = [w.value for w in stack.weights if w.path.endswith("bias")]
+    found = []
+    for training in (True, False):
+        with tf.GradientTape() as tape:
+            states = stack(inputs, training=training)
+            total = tf.reduce_sum(tf.cast(states, "float32"))
+        found.append(np.concatenate(tape.gradient(total, biases)))
+    np.testing.assert_allclose(found[1], found[0], rtol=0.02)
+
+
 @pytest.mark.parametrize(
     "arguments", [{"dtype": "mixed_float16"}, {"dtype": "float64"}]
 )
