@@ -216,7 +216,7 @@ def numbers_of(
     [1, 0]
     """
     find = Finder(known)
-    take_numbers = not any(map(_is_like_a_number, known))
+    take_numbers = not any(map(is_like_a_number, known))
     numbers_found = []
     for row, label in enumerate(labels, start=1):
         number = find(label)
@@ -279,7 +279,8 @@ def _is_number_of_class(label, num_classes):
     )
 
 
-def _is_like_a_number(label):
+def is_like_a_number(label: Any) -> bool:
+    """Whether a label is a number, or the text of one."""
     try:
         float(label)
     except ValueError:

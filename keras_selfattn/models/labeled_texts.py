@@ -177,7 +177,7 @@ def targets_of(model, labels, rows, collect=False):
         targets = targets[:, 0]
     _check_rows("labels", targets, rows)
     num_classes = model._arguments["num_classes"]
-    is_class = model.labels is not None
+    is_class = any(map(class_labels.is_like_a_number, model.labels or []))
     if num_classes == 1 and not is_class and targets.dtype.kind in "biuf":
         # A loss of one output takes its value.
         return targets.astype("float32").reshape(rows, -1)

@@ -620,9 +620,10 @@ def one_output(**changes):
 
 
 @pytest.mark.parametrize("width", [0, 1])
-def test_a_loss_of_one_output_takes_its_values(width):
+@pytest.mark.parametrize("labels", [None, ["spam"]])
+def test_a_loss_of_one_output_takes_its_values(width, labels):
     keras.utils.set_random_seed(0)
-    model = one_output()
+    model = one_output(labels=labels)
     model.compile("sgd", keras.losses.BinaryCrossentropy(from_logits=True))
     values = np.array([1.0, 0.0, 0.5, 1.0] * 5).reshape((20,) + (1,) * width)
     column = values.reshape(20, 1)
@@ -630,7 +631,7 @@ def test_a_loss_of_one_output_takes_its_values(width):
     received = model.evaluate(TEXTS, values, verbose=0)
     np.testing.assert_allclose(received, expected, rtol=1e-5)
     assert np.isfinite(model.fit(TEXTS, values, verbose=0).history["loss"])
-    assert model.labels is None
+    assert model.labels == labels
 
 
 def test_a_class_weight_of_one_output():
