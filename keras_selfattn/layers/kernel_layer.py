@@ -111,7 +111,9 @@ class _OfEach(keras.constraints.Constraint):
         self.constraint = constraint
 
     def __call__(self, w):
-        return ops.vectorized_map(self.constraint, ops.convert_to_tensor(w))
+        # `vectorized_map` refuses a constraint that looks at the values.
+        parts = ops.unstack(ops.convert_to_tensor(w))
+        return ops.stack([self.constraint(part) for part in parts])
 
 
 def _of_each(constraint, parts):

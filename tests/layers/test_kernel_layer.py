@@ -45,10 +45,22 @@ def numbers(shape):
     return np.random.default_rng(0).normal(0, 3, shape).astype("float32")
 
 
+def halved_where_large(kernel):
+    """A constraint that looks at the values."""
+    if ops.convert_to_numpy(kernel).max() > 2:
+        return kernel / 2
+    return kernel
+
+
 @pytest.mark.parametrize(
     "constraint",
-    ["unit_norm", keras.constraints.MaxNorm(1.5), "non_neg"],
-    ids=["unit", "maximum", "sign"],
+    [
+        "unit_norm",
+        keras.constraints.MaxNorm(1.5),
+        "non_neg",
+        halved_where_large,
+    ],
+    ids=["unit", "maximum", "sign", "looks"],
 )
 def test_a_constraint_is_that_of_each_matrix(stacked, constraint):
     layer = stacked(kernel_constraint=constraint, bias_constraint=constraint)
