@@ -55,7 +55,8 @@ class TakesPair:
         # Of another number of inputs Keras would show all values.
         both = pair(inputs, self.input_names, self)
         shapes = [getattr(each, "shape", ()) for each in both]
-        if all(shapes):
+        # That of TensorFlow's scalars is true.
+        if all(shape and len(shape) for shape in shapes):
             _check_same(shapes, 0, "batch", self.input_names, self)
         return super().__call__(inputs, *args, **kwargs)
 

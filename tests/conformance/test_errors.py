@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from keras import ops
 
 from tests.conformance.table import run
 from tests.conformance.table import symbols
@@ -20,7 +21,8 @@ def test_wrong_shapes(row):
         pytest.skip("the layer leaves shapes to the Keras layer it extends")
     for shapes, message in row.wrong_shapes:
         layer = row.create()
-        inputs = [np.zeros(shape, "float32") for shape in shapes]
+        # The shapes of TensorFlow's tensors are no tuples.
+        inputs = [ops.zeros(shape, "float32") for shape in shapes]
         with pytest.raises(ValueError, match=message):
             layer(inputs[0] if len(inputs) == 1 else tuple(inputs))
 
