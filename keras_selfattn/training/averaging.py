@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 
 import keras
+import numpy as np
 from keras import ops
 
 from keras_selfattn.training.values import batch_size_for
@@ -14,6 +15,8 @@ from keras_selfattn.training.values import batch_size_for
 @contextlib.contextmanager
 def averaged_weights(model: keras.Model) -> Iterator[None]:
     """Give a model the moving averages of its weights, within a block.
+
+    Weights that the block sets stay as they are then.
 
     Keras's `SwapEMAWeights` swaps by sums on TensorFlow, which changes the
     weights by what is rounded off; a resumed run then would not be the same.
@@ -34,11 +37,17 @@ def averaged_weights(model: keras.Model) -> Iterator[None]:
             # It has become the average's array, which JAX gives up with
             # either of them.
             variable.assign(ops.convert_to_numpy(variable))
+    averages = [ops.convert_to_numpy(variable) for variable in variables]
     try:
         yield
     finally:
-        for variable, value in zip(variables, weights, strict=True):
-            variable.assign(value)
+        for variable, average, value in zip(
+            variables, averages, weights, strict=True
+        ):
+            # What a callback has set stays.
+            now = ops.convert_to_numpy(variable)
+            if np.array_equal(now, average, equal_nan=True):
+                variable.assign(value)
 
 
 def set_reach(model: keras.Model, training: Mapping, rows: int) -> None:

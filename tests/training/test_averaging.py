@@ -61,6 +61,31 @@ def test_callbacks_see_the_averages_that_the_figures_are_of(tmp_path):
     np.testing.assert_allclose(*zip(*seen, strict=True), rtol=1e-4)
 
 
+def test_weights_that_a_callback_sets_are_trained_on(tmp_path):
+    begun = []
+
+    class Change(keras.callbacks.Callback):
+        def on_epoch_begin(self, epoch, logs=None):
+            begun.append(self.model.trainable_variables[0].numpy())
+            begun.append(self.model.trainable_variables[-1].numpy())
+
+        def on_epoch_end(self, epoch, logs=None):
+            variable = self.model.trainable_variables[-1]
+            variable.assign(np.full(variable.shape, 0.25))
+            self.average = self.model.trainable_variables[0].numpy()
+
+    change = Change()
+    train(
+        tmp_path / "run",
+        training_overrides={**AVERAGED, "epochs": 2},
+        callbacks=[change],
+    )
+    np.testing.assert_array_equal(begun[3], 0.25)
+    # The others are those before their averages were shown.
+    assert not np.array_equal(begun[2], begun[0])
+    assert not np.array_equal(begun[2], change.average)
+
+
 def test_the_kept_model_has_the_averages_that_dev_chose(averaged_run):
     folder, model = averaged_run
     texts, labels = zip(*reviews(40, 2), strict=True)
