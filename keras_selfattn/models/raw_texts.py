@@ -115,6 +115,7 @@ class ReadsTexts(_Model):
             "validation_freq": validation_freq,
         }
         self._check_one_process("fit")
+        _check_class_weight(class_weight)
         with _folder() as folder:
             if not are_texts(x):
                 self._check_ids(x)
@@ -459,6 +460,7 @@ class ReadsTexts(_Model):
 
         The weights of classes are among those of the rows where `x` is texts.
         """
+        _check_class_weight(class_weight)
         if not are_texts(x):
             self._check_ids(x)
             return x, y, weights, class_weight
@@ -581,6 +583,14 @@ def _texts_of_a_batch(given, otherwise=_BATCH_SIZE):
     if isinstance(given, np.integer):
         given = given.item()
     return integer(otherwise if given is None else given, "batch_size")
+
+
+def _check_class_weight(given):
+    if given is not None and not isinstance(given, Mapping):
+        raise ValueError(
+            "`class_weight` must be a dictionary of the weight of each class, "
+            f"or None. Received: class_weight={given!r}"
+        )
 
 
 def _unpacked(data):

@@ -2,6 +2,8 @@
 
 import inspect
 
+import re
+
 import keras
 import numpy as np
 import pytest
@@ -600,6 +602,16 @@ def test_a_class_has_one_weight():
     model = compiled(tiny_classifier(dropout=0.0))
     with pytest.raises(ValueError, match="must name each class once"):
         model.fit(TEXTS, LABELS, class_weight={1: 2.0, "1": 3.0}, verbose=0)
+
+
+@pytest.mark.parametrize("class_weight", ["balanced", [1.0, 2.0]])
+def test_a_class_weight_is_a_dictionary(class_weight):
+    message = re.escape(f"Received: class_weight={class_weight!r}")
+    model = compiled(tiny_classifier(dropout=0.0))
+    for data in (TEXTS, model.preprocess(TEXTS)):
+        for method in (model.fit, model.train_on_batch):
+            with pytest.raises(ValueError, match=f"dictionary.*{message}"):
+                method(data, np.array([1] * 20), class_weight=class_weight)
 
 
 def one_output(**changes):
