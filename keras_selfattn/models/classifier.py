@@ -285,6 +285,28 @@ class Classifier(
             and not (layer.trainable and _inner(layer).trainable)
         ]
 
+    def save(
+        self, filepath: str | os.PathLike, *args: Any, **kwargs: Any
+    ) -> None:
+        """Write the model as a `.keras` file.
+
+        Args:
+            filepath: Path of the file.
+            *args: Further arguments of `keras.Model.save`.
+            **kwargs: Further arguments of it.
+
+        Raises:
+            ValueError: if the file is an HDF5 one, which would lose the
+                preprocessor.
+        """
+        if pathlib.Path(filepath).suffix in (".h5", ".hdf5"):
+            raise ValueError(
+                "A model is saved with its preprocessor as a `.keras` file, or "
+                "by `save_to_preset` as a folder. "
+                f"Received: filepath={str(filepath)!r}"
+            )
+        super().save(filepath, *args, **kwargs)
+
     def save_assets(self, dir_path: str | os.PathLike) -> None:
         """Write the preprocessor and the record; `.keras` files have them.
 

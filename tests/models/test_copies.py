@@ -260,3 +260,12 @@ def test_a_configuration_keeps_the_labels():
     copy = type(model).from_config(model.get_config())
     assert copy.labels == model.labels
     assert copy.preprocessor is None
+
+
+@pytest.mark.parametrize("name", ["model.h5", "model.hdf5"])
+def test_a_file_that_keeps_no_preprocessor(tmp_path, name):
+    model = with_texts("lin2017_yelp")
+    with pytest.raises(ValueError, match=rf"`\.keras`.*{name}"):
+        model.save(tmp_path / name)
+    assert not list(tmp_path.iterdir())
+    model.save(tmp_path / "model.keras")
