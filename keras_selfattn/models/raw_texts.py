@@ -551,8 +551,11 @@ class ReadsTexts(_Model):
         What is no array, or of another kind, is left to Keras.
         """
         if not isinstance(data, dict):
-            names = list(self.input)
-            data = {names[0]: data} if len(names) == 1 else {}
+            # In the order in which Keras takes them.
+            names = sorted(self.input)
+            given = data if isinstance(data, (list, tuple)) else [data]
+            same = len(given) == len(names)
+            data = dict(zip(names, given, strict=True)) if same else {}
         for name, ids in data.items():
             kind = "character_" if name.endswith("char_ids") else ""
             size = self._arguments.get(f"{kind}vocabulary_size")
@@ -562,12 +565,13 @@ class ReadsTexts(_Model):
             if not math.prod(ids.shape):
                 continue
             ids = ops.convert_to_numpy(ids)
-            least, most = int(ids.min()), int(ids.max())
-            if least < 0 or most >= size:
+            least, most = ids.min(), ids.max()
+            # Of NaN neither holds.
+            if not (least >= 0 and most < size):
                 raise ValueError(
                     f"`{name}` must be ids from 0 to {size - 1}, those of a "
                     f"vocabulary of {size}. Received: "
-                    f"{least if least < 0 else most}"
+                    f"{most if least >= 0 else least}"
                 )
 
 

@@ -1,7 +1,6 @@
 """Keras's methods with raw texts, beside the same with ids."""
 
 import inspect
-
 import re
 
 import keras
@@ -696,6 +695,21 @@ def test_ids_of_pairs_out_of_the_vocabulary(pair_model, method, name):
     ids = {**pair_model.preprocess(PAIRS[:1]), name: np.array([[2, 6]])}
     with pytest.raises(ValueError, match=f"`{name}` must be ids from 0 to 5"):
         getattr(pair_model, method)(ids)
+
+
+@pytest.mark.parametrize("wrong", [0, 1])
+def test_a_list_of_ids_out_of_the_vocabulary(pair_model, wrong):
+    ids = [np.array([[2, 1]]), np.array([[1, 2]])]
+    ids[wrong] = np.array([[2, 6]])
+    side = ("hypothesis", "premise")[wrong]
+    with pytest.raises(ValueError, match=f"`{side}_token_ids` must be ids"):
+        pair_model.predict(ids, verbose=0)
+
+
+def test_ids_that_are_no_numbers(model):
+    ids = np.array([[1.0, np.nan]])
+    with pytest.raises(ValueError, match="must be ids from 0.*Received: nan"):
+        model.predict(ids, verbose=0)
 
 
 def test_ids_of_characters_out_of_the_vocabulary():
