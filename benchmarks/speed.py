@@ -72,6 +72,17 @@ def peers_of(name, work, with_torch):
     return peers
 
 
+def by_precision(peers):
+    """The peers that are compared, one precision after the other.
+
+    Of all at once W3 would not fit into the memory of a small machine.
+    """
+    for reduced in (False, True):
+        found = {p: of for p, of in peers.items() if ("16" in p) == reduced}
+        if found:
+            yield found
+
+
 def compare(name, work, peers, tasks, repeats, environment=None, **arguments):
     """Measures the peers on one work.
 
@@ -184,15 +195,15 @@ def works(options):
     report = Report()
     for name in options.work:
         work = WORKS[name]
-        peers = peers_of(name, work, options.torch)
-        results, facts = compare(
-            name, work, peers, options.tasks, options.repeats or 7
-        )
-        report.note(facts, *results.values())
-        for task, found in results.items():
-            tables[task][1].extend(
-                rows_of(name, work, task, found, facts, limit)
+        for peers in by_precision(peers_of(name, work, options.torch)):
+            results, facts = compare(
+                name, work, peers, options.tasks, options.repeats or 7
             )
+            report.note(facts, *results.values())
+            for task, found in results.items():
+                tables[task][1].extend(
+                    rows_of(name, work, task, found, facts, limit)
+                )
     print(f"The large product: {2e-9 * limit:.0f} GFLOP/s")
     report.print(tables)
 

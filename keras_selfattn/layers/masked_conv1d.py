@@ -21,7 +21,7 @@ class MaskedConv1D(keras.layers.Conv1D):
         dropout: Float, the part of the inputs to drop in training. Defaults
             to `0.0`.
         **kwargs: Arguments of `keras.layers.Conv1D`, but for `padding` and
-            `strides`.
+            `strides`; `data_format` is `"channels_last"`.
 
     Call arguments:
         inputs: Tensor of shape `(batch, n, D)`.
@@ -50,8 +50,20 @@ class MaskedConv1D(keras.layers.Conv1D):
                     "MaskedConv1D gives one output step for each input step, "
                     f"and takes no `{name}`. Received: {name}={kwargs[name]!r}"
                 )
+        # Whatever Keras's own setting is: words have their features last.
+        data_format = kwargs.pop("data_format", None) or "channels_last"
+        if data_format != "channels_last":
+            raise ValueError(
+                "MaskedConv1D takes inputs with the features last. "
+                f"Received: data_format={data_format!r}"
+            )
         super().__init__(
-            filters, kernel_size, strides=1, padding="same", **kwargs
+            filters,
+            kernel_size,
+            strides=1,
+            padding="same",
+            data_format=data_format,
+            **kwargs,
         )
         self.dropout = validation.fraction(dropout, "dropout")
         self.input_dropout = Dropout(self.dropout, dtype=self.dtype_policy)

@@ -409,7 +409,7 @@ def _print_classes(data):
     counts = data.class_counts(len(data.label_names))
     named = zip(counts, data.label_names, strict=True)
     print(
-        f"Classes: {listed([f'{count:,} {label}' for count, label in named])}"
+        f"Classes: {listed([f'{label} ({count:,})' for count, label in named])}"
     )
 
 

@@ -14,6 +14,7 @@ from keras_selfattn import evaluation
 from keras_selfattn import models
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.labels import Finder
+from keras_selfattn.labels import listed
 
 _BATCH_SIZE = 256
 
@@ -124,8 +125,9 @@ def _places(name, model, dataset):
     places = list(map(Finder(model.labels), labels))
     if None in places or len(places) != len(model.labels):
         raise ValueError(
-            f"A teacher must know the labels of the texts, {labels!r}, and no "
-            f"others. Received: {name}, which knows {model.labels!r}"
+            f"A teacher must know the labels of the texts, {listed(labels)}, "
+            f"and no others. Received: {name}, which knows "
+            f"{listed(model.labels)}"
         )
     if (len(model.sides) == 2) != dataset.is_pair:
         kinds = ("texts", "pairs of texts")

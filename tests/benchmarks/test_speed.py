@@ -125,6 +125,16 @@ def test_backends_take_turns(monkeypatch, capsys):
     assert "PyTorch, eager" in table
 
 
+def test_each_precision_is_compared_with_its_own():
+    peers = speed.peers_of("W1", WORKS["W1"], with_torch=True)
+    full, reduced = speed.by_precision(peers)
+    assert {**full, **reduced} == peers
+    assert "ours" in full and "ours, bfloat16" in reduced
+    assert not any("bfloat16" in peer for peer in full)
+    peers = speed.peers_of("W4", WORKS["W4"], with_torch=True)
+    assert list(speed.by_precision(peers)) == [peers]
+
+
 def test_a_peer_that_fails_says_why():
     with pytest.raises(measuring.PeerError, match="no_such_peer"):
         measuring.python_worker("no_such_peer", "Steps")

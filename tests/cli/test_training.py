@@ -32,7 +32,7 @@ def test_train_reports_the_best_epoch(data, tmp_path, capsys):
     assert "Best dev accuracy" in shown
     rows = (data / "train.jsonl").read_text().splitlines()
     counts = collections.Counter(int(json.loads(row)["stars"]) for row in rows)
-    counted = [f"{counts[label]} {label}" for label in sorted(counts)]
+    counted = [f"{label} ({counts[label]})" for label in sorted(counts)]
     assert f"Classes: {', '.join(counted)}\n" in shown
     settings = json.loads((tmp_path / "run" / "settings.json").read_text())
     assert settings["model"]["units"] == 6

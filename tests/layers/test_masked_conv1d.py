@@ -30,11 +30,25 @@ def test_dropout_only_trains():
     assert len(np.unique(sums[MASK])) > 1
 
 
-@pytest.mark.parametrize("argument", [{"padding": "valid"}, {"strides": 2}])
+@pytest.mark.parametrize(
+    "argument",
+    [{"padding": "valid"}, {"strides": 2}, {"data_format": "channels_first"}],
+)
 def test_one_output_step_for_each_input_step(argument):
     ((name, value),) = argument.items()
     with pytest.raises(ValueError, match=f"Received: {name}={value!r}"):
         MaskedConv1D(6, 3, **argument)
+
+
+def test_features_are_last_whatever_images_have_first():
+    before = keras.config.image_data_format()
+    keras.config.set_image_data_format("channels_first")
+    try:
+        layer = MaskedConv1D(6, 3)
+        assert layer(words(), mask=MASK).shape == (*MASK.shape, 6)
+        assert MaskedConv1D.from_config(layer.get_config()).filters == 6
+    finally:
+        keras.config.set_image_data_format(before)
 
 
 @pytest.mark.parametrize("activation", [None, "relu"])
