@@ -7,6 +7,7 @@ import math
 import os
 import pathlib
 import select
+import signal
 import statistics
 import subprocess
 import sys
@@ -69,13 +70,19 @@ class Worker:
         ready, _, _ = select.select([self._process.stdout], [], [], limit)
         line = self._process.stdout.readline() if ready else ""
         if not line:
-            self._process.kill()
-            self._process.wait()
-            self._errors.seek(0)
-            said = self._errors.read().strip().splitlines() or ["it ended"]
+            reason = self._why_it_ended() if ready else f"took over {limit} s"
             self.close()
-            raise PeerError(said[-1] if ready else f"took over {limit} s")
+            raise PeerError(reason)
         return json.loads(line)
+
+    def _why_it_ended(self):
+        code = self._process.wait()
+        if code < 0:
+            # One that memory ran out for says nothing.
+            return f"it was ended by {signal.Signals(-code).name}"
+        self._errors.seek(0)
+        said = self._errors.read().strip().splitlines()
+        return said[-1] if said else "it ended"
 
     def close(self):
         self._process.kill()

@@ -140,11 +140,19 @@ def test_a_peer_that_fails_says_why():
         measuring.python_worker("no_such_peer", "Steps")
 
 
-def test_a_peer_that_ends_between_two_calls_is_told_from_a_slow_one():
-    ended = [sys.executable, "-c", "print('{}')"]
-    worker = measuring.Worker(ended)
-    worker._process.wait()
-    with pytest.raises(measuring.PeerError, match="it ended"):
+KILLED = "input(); import os; os.kill(os.getpid(), 9)"
+
+
+@pytest.mark.parametrize(
+    "then, reason",
+    [("pass", "it ended"), (KILLED, "SIGKILL"), ("input(); 1 / 0", "by zero")],
+)
+def test_a_peer_that_ends_between_two_calls_says_why(then, reason):
+    code = f"print('{{}}', flush=True); {then}"
+    worker = measuring.Worker([sys.executable, "-c", code])
+    if then == "pass":
+        worker._process.wait()
+    with pytest.raises(measuring.PeerError, match=reason):
         worker.ask("train", 1)
 
 
