@@ -10,7 +10,7 @@ from benchmarks.opponents.opponent import Opponent
 from keras_selfattn.data.word_vectors import load_word_vectors
 
 LONGEST = 400
-# So few rows take more epochs to as many steps; with 3,000 more brought nothing.
+# So few rows take more epochs to as many steps; 3,000 gained nothing by more.
 FEW = 1000
 EPOCHS = 12
 PATIENCE = 3
