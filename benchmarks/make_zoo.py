@@ -16,7 +16,6 @@ import argparse
 import dataclasses
 import itertools
 import json
-import os
 import pathlib
 import shutil
 import statistics
@@ -27,6 +26,7 @@ import numpy as np
 
 import keras_selfattn
 from benchmarks.altered_pairs import altered_pairs
+from benchmarks.corpora.texts import data_path
 from benchmarks.corpus_vectors import write_corpus_vectors
 from keras_selfattn import evaluation
 from keras_selfattn import models
@@ -171,12 +171,11 @@ def corpora(name):
     """The training texts of a model, and its dev texts by their name."""
     source = SOURCES[name]
     if source.train:
-        data = pathlib.Path(os.environ["KERAS_SELFATTN_DATA"])
-        train = [formats.open_corpus(data / file) for file in source.train]
+        train = [formats.open_corpus(data_path(file)) for file in source.train]
         if source.altered:
             train.append(altered_pairs(train, source.altered))
         dev = {
-            key: formats.open_corpus(data / file)
+            key: formats.open_corpus(data_path(file))
             for key, file in source.dev.items()
         }
         return Corpora(train), dev
@@ -190,7 +189,7 @@ def corpora(name):
 def vectors(name, train):
     """The file of the word vectors that a model learns from."""
     source = SOURCES[name]
-    glove = pathlib.Path(os.environ["KERAS_SELFATTN_DATA"], GLOVE)
+    glove = data_path(GLOVE)
     if source.knows_glove:
         return glove
     RUNS.mkdir(parents=True, exist_ok=True)

@@ -78,7 +78,11 @@ def by_precision(peers):
     Of all at once W3 would not fit into the memory of a small machine.
     """
     for reduced in (False, True):
-        found = {p: of for p, of in peers.items() if ("16" in p) == reduced}
+        found = {
+            peer: spec
+            for peer, spec in peers.items()
+            if ("bfloat16" in peer) == reduced
+        }
         if found:
             yield found
 

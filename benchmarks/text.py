@@ -17,8 +17,6 @@ import collections
 import gzip
 import itertools
 import json
-import os
-import pathlib
 import random
 import statistics
 import sys
@@ -27,6 +25,7 @@ import time
 import numpy as np
 import tensorflow as tf
 
+from benchmarks.corpora.texts import data_path
 from benchmarks.corpus_size import made_reviews
 from benchmarks.tables import median_and_range
 from benchmarks.tables import print_table
@@ -174,7 +173,7 @@ def main():
     parser.add_argument("--texts", type=int, help="how many")
     parser.add_argument("--turns", type=int, default=5)
     options = parser.parse_args()
-    folder = pathlib.Path(os.environ["KERAS_SELFATTN_DATA"])
+    folder = data_path("")
     if options.what == "times":
         count = options.texts or 8000
         made = made_reviews(5 * count, np.random.default_rng(0))

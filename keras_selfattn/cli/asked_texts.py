@@ -84,6 +84,19 @@ def columns(text):
     return dict(zip(("text", "text_pair"), text, strict=True))
 
 
+def first_text(model, corpus):
+    """The first text of a corpus, whose labels are to be the model's.
+
+    Raises:
+        ValueError: if the model is for texts of the other kind, or the corpus
+            has too many bad rows.
+    """
+    corpus.expect(model.labels)
+    text, _ = next(iter(corpus))
+    check_kind(model, not isinstance(text, str))
+    return text
+
+
 def check_kind(model, is_pair):
     """`ValueError` where a model of pairs is given texts, or the reverse."""
     if (len(model.sides) == 2) == is_pair:

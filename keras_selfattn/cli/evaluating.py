@@ -58,9 +58,7 @@ def evaluate(options):
         tables.check_folder_of(options.json)
     corpus = corpora.open_corpus(options.data, options, options.split)
     model = models.load(options)
-    corpus.expect(model.labels)
-    text, _ = next(iter(corpus))
-    asked_texts.check_kind(model, not isinstance(text, str))
+    text = asked_texts.first_text(model, corpus)
     given = dict.fromkeys([*asked_texts.columns(text), "label"], str)
     with progress(corpus, "Evaluating") as read:
         result = _evaluate(model, read, options.predictions, given)

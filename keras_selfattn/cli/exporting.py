@@ -82,9 +82,7 @@ def export(options):
 
     card = read_model_card(options.model)
     if options.check:
-        corpus.expect(model.labels)
-        text, _ = next(iter(corpus))
-        asked_texts.check_kind(model, not isinstance(text, str))
+        asked_texts.first_text(model, corpus)
         reduced = serving.reduce_precision(model, options.reduced_precision)
         check_model(reduced, options.written)
         comparison = serving.compare(model, reduced, corpus)
