@@ -1,6 +1,7 @@
 import gc
 import os
 import pathlib
+import sys
 import tempfile
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -48,6 +49,12 @@ LONGEST = (
 
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
+
+
+def pytest_runtest_setup():
+    # A test that fails does so again, alone or in another order.
+    if "keras" in sys.modules:
+        sys.modules["keras"].utils.set_random_seed(0)
 
 
 def pytest_collection_finish():
