@@ -38,6 +38,7 @@ from keras_selfattn.training.prepared_folder import PreparedFolder
 from keras_selfattn.training.run import Run
 from keras_selfattn.training.run import write_run_checksums
 from keras_selfattn.training.starting import Start
+from keras_selfattn.training.starting import started_from
 from keras_selfattn.training.teaching import Teachers
 from keras_selfattn.training.values import DEFAULTS
 from keras_selfattn.training.values import training_values
@@ -147,6 +148,8 @@ def train(
         check_rows(dev_texts, "dev_texts")
     origin = None
     if start is not None:
+        if resume:
+            start = started_from(folder, start)
         origin = Start(start, preset, vectors, freeze, verify)
         preset = origin.preset
     elif freeze:

@@ -1,16 +1,19 @@
 """A run that starts from a trained model rather than from a preset alone."""
 
 import dataclasses
+import pathlib
 
 import keras
 import numpy as np
 from keras import ops
 
 from keras_selfattn import models
+from keras_selfattn.files import read_json
 from keras_selfattn.models.groups import GROUPS
 from keras_selfattn.models.restarting import restarted
 from keras_selfattn.training.building import compile_model
 from keras_selfattn.training.preparation import induce_vectors
+from keras_selfattn.training.settings import SETTINGS_FILE
 from keras_selfattn.zoo import hub
 
 # Without a record of the preset, the one whose training values are taken.
@@ -26,6 +29,26 @@ _OF_TEXTS = ("lowercase", "max_tokens", "prepend_null", "num_oov_indices")
 _AS_THEY_ARE = {"normalize_vectors": False}
 _OF_MODEL = ("name", "trainable", "fixed_layers")
 _NO_MORE = {"induce_vectors": False, "unseen_words": 0, "class_weight": None}
+
+
+def started_from(folder, name):
+    """The name of the model that a run goes on from.
+
+    Args:
+        folder: Path of the folder of the run.
+        name: The name that is asked for.
+
+    Returns:
+        `name`, or where it is one of the Hub without a revision, that of the
+        commit that the run has started from.
+    """
+    path = pathlib.Path(folder, SETTINGS_FILE)
+    if hub.is_on_hub(name) and path.exists():
+        settings = read_json(path)
+        known = settings.get("from") if isinstance(settings, dict) else None
+        if str(known).startswith(f"{name}@"):
+            return known
+    return name
 
 
 class Start:

@@ -3,6 +3,8 @@
 import glob
 import json
 import pathlib
+import re
+import shlex
 import shutil
 import tempfile
 import warnings
@@ -14,6 +16,7 @@ from keras_selfattn.checksums import checked_names
 from keras_selfattn.checksums import write_checksums
 from keras_selfattn.controls import one_line
 from keras_selfattn.files import read_json
+from keras_selfattn.files import write_json
 from keras_selfattn.files import write_text
 from keras_selfattn.zoo import hub
 from keras_selfattn.zoo.folders import CONFIG_FILE
@@ -31,6 +34,9 @@ _FILES = (
     *("ATTRIBUTION.md", "LICENSE*", "licenses/*"),
 )
 _OF_A_MODEL = ("class_name", "config", "labels", "training")
+# What a training record tells of files and models.
+_NAMES = ("vectors", "from", "teachers")
+_COMMAND = re.compile(r"^## Command\n\n    (.+)$", re.MULTILINE)
 # The Hub writes it into each new repository.
 _HUBS_OWN = ".gitattributes"
 
@@ -44,9 +50,10 @@ def push_to_hub(
     training wrote into it, with the metadata that the Hub reads at its head,
     licenses (`LICENSE`, `licenses/`, `ATTRIBUTION.md`), and the SHA-256 of
     each file but the card, which `from_preset` checks. Other files of the
-    folder are not uploaded. Of an earlier upload its files go; others that
-    the repository has stay. Who uploads is told by the token that
-    huggingface_hub finds (`hf auth login`, or `HF_TOKEN`).
+    folder are not uploaded, and of the files that training read their names
+    alone, without the folders of this machine. Of an earlier upload its files
+    go; others that the repository has stay. Who uploads is told by the token
+    that huggingface_hub finds (`hf auth login`, or `HF_TOKEN`).
 
     Args:
         model: A classifier, or the path or name of a trained one, as
@@ -111,6 +118,8 @@ def _copy(model, folder, verify):
                 f"verify={verify!r} with a {type(model).__name__}"
             )
         model.save_to_preset(folder)
+        _drop_folders(folder / CONFIG_FILE)
+        write_checksums(folder)
         return
     found = find_model(model)
     if found is None:
@@ -127,9 +136,11 @@ def _copy(model, folder, verify):
     for pattern in _FILES:
         for path in filter(pathlib.Path.is_file, found.glob(pattern)):
             _copy_file(path, folder / path.relative_to(found))
+    told = _drop_folders(folder / CONFIG_FILE)
     write_checksums(folder)
     if (found / CARD_FILE).is_file():
-        _copy_file(found / CARD_FILE, folder / CARD_FILE)
+        text = (found / CARD_FILE).read_text(encoding="utf-8")
+        write_text(folder / CARD_FILE, _without_folders(text, told))
     names = {path.name for path in found.iterdir()} - {CHECKSUMS_FILE}
     left = names - {path.name for path in folder.iterdir()}
     if left:
@@ -143,6 +154,42 @@ def _copy(model, folder, verify):
 def _copy_file(path, copy):
     copy.parent.mkdir(exist_ok=True)
     shutil.copyfile(path, copy)
+
+
+def _drop_folders(path):
+    """Leave the names of the files in a training record, and give the paths."""
+    config = read_json(path)
+    record = config["training"]
+    told = []
+    for key in record.keys() & {*_NAMES}:
+        value = record[key]
+        one = isinstance(value, str)
+        names = [value] if one else value or []
+        told += filter(_is_path, names)
+        names = [pathlib.Path(x).name if _is_path(x) else x for x in names]
+        record[key] = names[0] if one else names or value
+    if told:
+        write_json(path, config)
+    return told
+
+
+def _is_path(name):
+    return pathlib.Path(name).is_absolute()
+
+
+def _without_folders(card, told):
+    """The card, where the command that it has tells names for paths too."""
+    for command in _COMMAND.findall(card):
+        try:
+            words = shlex.split(command)
+        # It was edited.
+        except ValueError:
+            words = command.split()
+        words = [word.rpartition("=")[2] for word in words]
+        told = [*told, *filter(_is_path, words)]
+    for path in sorted(told, key=len, reverse=True):
+        card = card.replace(path, pathlib.Path(path).name)
+    return card
 
 
 def _check_privacy(api, repository, private):

@@ -3,6 +3,7 @@
 import importlib
 import json
 import pathlib
+import shlex
 import sys
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from keras_selfattn import cli
 from keras_selfattn import models
+from keras_selfattn import training
 from keras_selfattn import zoo
 from keras_selfattn.cli import models as models_of_commands
 from keras_selfattn.training.starting import Start
@@ -179,6 +181,37 @@ def test_only_files_of_the_model_are_pushed(empty, model, tmp_path):
     models.from_preset(NAME)
 
 
+def test_no_folder_of_this_machine_goes_along(empty, model, tmp_path):
+    folder = tmp_path / "runs" / "anna's" / "model"
+    model.save_to_preset(folder)
+    paths = [tmp_path / name for name in ("a.vec", "b c.vec", "d.csv")]
+    config = json.loads((folder / "config.json").read_text())
+    record = {"vectors": [*map(str, paths[:2])], "teachers": ["snli_one"]}
+    record["from"] = str(folder)
+    (folder / "config.json").write_text(
+        json.dumps({**config, "training": record})
+    )
+    command = shlex.join(["train", str(paths[2]), f"--vectors={paths[1]}"])
+    (folder / "README.md").write_text(
+        f"# Ours\n\nFrom {folder}, see a/b.\n\n## Command\n\n    {command}\n"
+    )
+    zoo.push_to_hub(folder, NAME, verify=False)
+    (files,) = empty.commits["anna/reviews"]
+    told = json.loads(files["config.json"])["training"]
+    assert told == {
+        "vectors": ["a.vec", "b c.vec"],
+        "teachers": ["snli_one"],
+        "from": "model",
+    }
+    card = files["README.md"].decode()
+    assert "From model, see a/b." in card
+    assert "train d.csv '--vectors=b c.vec'" in card
+    assert models.from_preset(NAME).training_record == told
+    zoo.push_to_hub(models.from_preset(folder, verify=False), NAME)
+    loaded = models.from_preset(NAME)
+    assert loaded.training_record == told
+
+
 def test_a_model_of_another_library_is_not_pushed(empty, tmp_path):
     config = {"architectures": ["BertForMaskedLM"], "model_type": "bert"}
     (tmp_path / "config.json").write_text(json.dumps(config))
@@ -226,6 +259,22 @@ def test_a_run_says_which_commit_it_started_from(pushed):
     for given in (NAME, name):
         start = Start(given, None, None, (), verify=True)
         assert start.settings["from"] == name
+
+
+def test_a_run_goes_on_from_the_commit_it_started_from(pushed, tmp_path):
+    server, name = pushed
+    more = {"preset": None, "start": NAME, "verbose": 0}
+    more["training_overrides"] = {"epochs": 1}
+    rows = [("Good food.", "yes"), ("Bad.", "no")] * 2
+    folder = tmp_path / "run"
+    training.train(train_texts=rows, dev_texts=rows, folder=folder, **more)
+    server.commit("anna/reviews", server.commits["anna/reviews"][-1])
+    more["training_overrides"] = {"epochs": 2}
+    training.train(
+        train_texts=rows, dev_texts=rows, folder=folder, resume=True, **more
+    )
+    assert len((folder / "history.csv").read_text().splitlines()) == 3
+    assert json.loads((folder / "settings.json").read_text())["from"] == name
 
 
 def test_all_files_are_of_one_commit(pushed):

@@ -138,9 +138,8 @@
     place.classList.remove("late");
   };
   const failed = (place, message) => {
-    const [verdict] = place.children;
-    verdict.classList.add("failed");
-    verdict.textContent = message;
+    clear(place, message);
+    place.children[0].classList.add("failed");
   };
 
   const asking = new Map();

@@ -118,10 +118,14 @@ def test_what_decided(show):
 
 @needs_chromium
 def test_a_text_that_is_too_long_is_told_and_not_cut(show):
-    page = show([Reader()])
+    page = show([Reader()], "#text=good")
+    assert page.run("return says('good 100%')")
     page.browser.call("Input.insertText", text="good " * 2001)
-    assert page.run("return $('text').value.length") == 10_005
+    assert page.run("return $('text').value.length") == 10_009
     assert page.run("return says('up to 10,000 characters')")
+    # What was there is of another text.
+    assert page.run("return all('iframe, .classes li').length") == 0
+    assert page.run("return texts('.answer .decided')[0]") == ""
     # The browser tells of each answer that is no page.
     told = [each["entry"]["text"] for each in page.browser.complaints]
     assert told and all("413" in text for text in told)
