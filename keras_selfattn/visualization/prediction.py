@@ -2,7 +2,6 @@
 
 import dataclasses
 import functools
-import numbers
 
 import numpy as np
 
@@ -30,6 +29,14 @@ def accepts_gold(name):
     return decorate
 
 
+def _is_missing(label):
+    """Whether it is NaN or `pandas.NA`, as columns have where none is known."""
+    try:
+        return bool(label != label)
+    except TypeError:
+        return True
+
+
 @dataclasses.dataclass(eq=False)
 class Prediction:
     """The answer of a classifier, with the sentences behind it.
@@ -40,9 +47,9 @@ class Prediction:
     Args:
         probabilities: Array of shape `(classes,)`.
         labels: List of the names of the classes.
-        label: The true label, or `None` or NaN where it is not known. It is
-            one of `labels` if it has the value or the text of one. The older
-            name `gold` is accepted too.
+        label: The true label, or `None`, NaN or `pandas.NA` where it is not
+            known. It is one of `labels` if it has the value or the text of
+            one. The older name `gold` is accepted too.
         ngrams: List of `NGram`, empty for a model without. Their shares sum
             to what the n-grams add to the logits, and are exact.
 
@@ -60,8 +67,7 @@ class Prediction:
         self.probabilities = as_weights(
             self.probabilities, "probabilities", (len(self.labels),)
         )
-        if isinstance(self.label, numbers.Real) and self.label != self.label:
-            # As a column has it where it has no label.
+        if _is_missing(self.label):
             self.label = None
         known = Finder(self.labels)(self.label)
         if known is not None:

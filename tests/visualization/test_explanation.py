@@ -23,6 +23,11 @@ def test_a_label_that_is_missing_is_not_known():
     assert seen.correct is None
 
 
+def test_a_missing_label_of_pandas_is_not_known():
+    pandas = pytest.importorskip("pandas")
+    assert explanation(label=pandas.NA).correct is None
+
+
 @pytest.mark.parametrize(
     "labels, label",
     [([False, True], "true"), ([1.0, 2.0], "2"), (["1", "2"], 2.0)],
