@@ -50,12 +50,13 @@ class MissingColumn(ValueError):
     """A column that was asked for is not there, or is there twice.
 
     Args:
-        error: The `ValueError` that says so.
-        field: The name of the column.
+        message: String.
+        field: The name of the column. It may come later, as where the error
+            goes from one process to another.
     """
 
-    def __init__(self, error, field):
-        super().__init__(*error.args)
+    def __init__(self, message, field=None):
+        super().__init__(message)
         self.field = field
 
 
@@ -66,7 +67,7 @@ def check_columns(path, number, fields, columns):
             error = line_error(
                 path, number, f"one column {field!r}", f"columns {columns}"
             )
-            raise MissingColumn(error, field)
+            raise MissingColumn(str(error), field)
 
 
 class NoRecords(ValueError):

@@ -209,6 +209,19 @@ def test_formats_of_standard_input(
     assert [answer["text"] for answer in shown(capsys)] == ["good"]
 
 
+def test_a_line_of_json_without_a_text_waits_with_the_others(
+    model, tmp_path, capsys
+):
+    path, answers = tmp_path / "texts.jsonl", tmp_path / "answers.csv"
+    path.write_text('{"text": "good"}\n{"id": 7}\n{"text": "bad"}\n')
+    ask(model, f"--file={path}", f"--output={answers}")
+    assert "1 of 3 rows without an answer" in capsys.readouterr().err
+    rows = table(answers)
+    assert [row["id"] for row in rows] == ["", "7", ""]
+    assert [bool(row["error"]) for row in rows] == [False, True, False]
+    assert f"{path}:2: expected one column 'text'" in rows[1]["error"]
+
+
 def test_plain_text(model, tmp_path, capsys):
     path = tmp_path / "texts.txt"
     path.write_text("good food\nbad, food\n")
