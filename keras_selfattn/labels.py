@@ -246,18 +246,23 @@ def unknown(label: Any, known: Sequence, of: str) -> ValueError:
     )
 
 
-def listed(labels: Sequence) -> str:
+def listed(labels: Sequence, counts: Sequence | None = None) -> str:
     """Labels as messages name them: the first of many, long ones shortened.
 
     Args:
         labels: List of labels.
+        counts: List of a number that stands behind each, or `None`.
 
     Example:
 
-    >>> listed(["no", "yes"])
-    'no, yes'
+    >>> listed(["no", "yes"]), listed(["no", "yes"], [1000, 2])
+    ('no, yes', 'no (1,000), yes (2)')
     """
-    shown = ", ".join(map(_shortened, labels[:_MOST_LISTED]))
+    names = list(map(_shortened, labels[:_MOST_LISTED]))
+    if counts is not None:
+        pairs = zip(names, counts, strict=False)
+        names = [f"{name} ({count:,})" for name, count in pairs]
+    shown = ", ".join(names)
     if len(labels) > _MOST_LISTED:
         shown += f" and so on, {len(labels):,} in all"
     return shown

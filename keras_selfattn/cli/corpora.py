@@ -82,7 +82,14 @@ def add_dev(parser):
     )
 
 
-def open_corpus(path, options, split=None, labelled=True, forgiving=False):
+def open_corpus(
+    path,
+    options,
+    split=None,
+    labelled=True,
+    forgiving=False,
+    format_option="--format",
+):
     """The corpus of a path, by a command's options.
 
     Args:
@@ -91,6 +98,7 @@ def open_corpus(path, options, split=None, labelled=True, forgiving=False):
         split: The part of an archive, or `None`.
         labelled: Boolean, whether the labels are wanted.
         forgiving: Boolean, whether the command goes on at malformed rows.
+        format_option: The name of the option of the format.
     """
     if not labelled:
         refuse_bad_rate(options)
@@ -116,14 +124,14 @@ def open_corpus(path, options, split=None, labelled=True, forgiving=False):
     try:
         check_some_row(corpus)
     except MissingColumn as error:
-        hint = _who_names(error.field, corpus, options)
+        hint = _who_names(error.field, corpus, options, format_option)
         raise ValueError(f"{error}{hint}") from error
     if not forgiving:
         next(iter(corpus), None)
     return corpus
 
 
-def _who_names(field, corpus, options):
+def _who_names(field, corpus, options, format_option):
     """Which option tells of a column that is not there, as more words."""
     for name in ("text", "text_pair", "label"):
         if isinstance(corpus, Corpus) and getattr(corpus, name) == field:
@@ -131,7 +139,7 @@ def _who_names(field, corpus, options):
     if options.format is None and not formats.is_archive(corpus.path):
         return (
             f"; {corpus.path} is taken for SNLI's or MultiNLI's own, unless "
-            "--format names another"
+            f"{format_option} names another"
         )
     return ""
 

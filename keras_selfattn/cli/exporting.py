@@ -71,7 +71,12 @@ def export(options):
         )
     models.check_folder(options.model)
     if options.check:
-        corpus = corpora.open_corpus(options.check, options, options.split)
+        corpus = corpora.open_corpus(
+            options.check,
+            options,
+            options.split,
+            format_option=_FORMAT_OPTION,
+        )
     # On the Hub the newest commit may be another one by the time of the card.
     options.model = find_model(options.model)
     model = models.load(options)

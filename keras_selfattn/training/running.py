@@ -409,11 +409,8 @@ def _check_same_texts(folder, model, asked):
 
 
 def _print_classes(data):
-    counts = data.class_counts(len(data.label_names))
-    named = zip(counts, data.label_names, strict=True)
-    print(
-        f"Classes: {listed([f'{label} ({count:,})' for count, label in named])}"
-    )
+    labels = data.label_names
+    print(f"Classes: {listed(labels, data.class_counts(len(labels)))}")
 
 
 def _warn_of_size(model, data):

@@ -81,6 +81,16 @@ def test_checked_texts_are_refused_as_evaluated_ones(
     assert not (tmp_path / "new").exists()
 
 
+def test_the_format_of_the_check_has_an_option_of_its_own(
+    run, tmp_path, capsys
+):
+    file = tmp_path / "rows.txt"
+    file.write_text("text\tlabel\ngood\t1\n")
+    reduced = ["--reduced-precision=int8", f"--check={file}"]
+    message = "unless --check-format names another"
+    fails(capsys, ["export", run, tmp_path / "new", *reduced], message)
+
+
 def test_bad_rows_are_left_out_of_the_check(run, tmp_path, capsys):
     file = tmp_path / "rows.csv"
     file.write_text("text,label\ngood,1\nbad,9\n")

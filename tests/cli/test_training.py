@@ -38,6 +38,18 @@ def test_train_reports_the_best_epoch(data, tmp_path, capsys):
     assert settings["model"]["units"] == 6
 
 
+def test_long_classes_keep_their_counts(tmp_path, capsys):
+    long = "arts, entertainment, music and everything else of that kind"
+    rows = [("good food", long), ("bad food", "other")] * 2
+    lines = [json.dumps({"text": t, "label": label}) for t, label in rows]
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines))
+    data = [tmp_path / "rows.jsonl", f"--dev={tmp_path / 'rows.jsonl'}"]
+    arguments = ["train", *data, f"--output={tmp_path / 'run'}", *SMALL]
+    assert main([*map(str, arguments)]) == 0
+    shown = capsys.readouterr().out
+    assert f"Classes: {long[:40]}... (2), other (2)\n" in shown
+
+
 def test_settings_of_its_own_without_a_preset(data, run, tmp_path):
     settings = json.loads((run / "settings.json").read_text())
     recipe = zoo.get_recipe("own_texts")
