@@ -163,14 +163,21 @@ def _drop_folders(path):
     told = []
     for key in record.keys() & {*_NAMES}:
         value = record[key]
-        one = isinstance(value, str)
-        names = [value] if one else value or []
+        names = [value] if isinstance(value, str) else value or []
         told += filter(_is_path, names)
-        names = [pathlib.Path(x).name if _is_path(x) else x for x in names]
-        record[key] = names[0] if one else names or value
+        record[key] = _without_folder(value)
     if told:
         write_json(path, config)
     return told
+
+
+def _without_folder(value):
+    """A name, several, or what is told of each: with a file's for its path."""
+    if isinstance(value, dict):
+        return {_without_folder(name): told for name, told in value.items()}
+    if isinstance(value, list):
+        return list(map(_without_folder, value))
+    return pathlib.Path(value).name if value and _is_path(value) else value
 
 
 def _is_path(name):

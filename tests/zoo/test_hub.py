@@ -186,8 +186,11 @@ def test_no_folder_of_this_machine_goes_along(empty, model, tmp_path):
     model.save_to_preset(folder)
     paths = [tmp_path / name for name in ("a.vec", "b c.vec", "d.csv")]
     config = json.loads((folder / "config.json").read_text())
-    record = {"vectors": [*map(str, paths[:2])], "teachers": ["snli_one"]}
-    record["from"] = str(folder)
+    record = {
+        "vectors": [*map(str, paths[:2])],
+        "teachers": {"snli_one": 7, str(folder.parent / "t"): 8},
+        "from": str(folder),
+    }
     (folder / "config.json").write_text(
         json.dumps({**config, "training": record})
     )
@@ -200,7 +203,7 @@ def test_no_folder_of_this_machine_goes_along(empty, model, tmp_path):
     told = json.loads(files["config.json"])["training"]
     assert told == {
         "vectors": ["a.vec", "b c.vec"],
-        "teachers": ["snli_one"],
+        "teachers": {"snli_one": 7, "t": 8},
         "from": "model",
     }
     card = files["README.md"].decode()
