@@ -101,11 +101,11 @@ def most_effective(seen, count=3):
         List of up to `count` pairs of a word and the probability of the
         predicted label without it.
     """
-    words = [
-        (word, effect)
-        for side in seen.sides().values()
-        for word, effect in zip(side.words, side.effects[METHOD], strict=True)
-    ]
+    words = []
+    for side in seen.sides().values():
+        told = list(zip(side.words, side.effects[METHOD], strict=True))
+        # What stands for no word of the text was not left out.
+        words += told[_nulls(side) :][: _count_words(side)]
     words.sort(key=lambda pair: -abs(pair[1]))
     return [
         (word, float(seen.confidence - effect))

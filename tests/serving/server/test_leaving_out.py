@@ -91,6 +91,7 @@ def test_an_empty_text_of_a_pair():
         side.effects[leaving_out.METHOD] for side in seen.sides().values()
     ]
     assert [each.tolist() for each in effects] == [[0, 0], [0, 0.25]]
+    assert leaving_out.most_effective(seen) == [("c", 0.5)]
 
 
 def test_a_pair_with_a_word_that_is_not_in_it():
@@ -112,3 +113,9 @@ def test_a_pair_with_a_word_that_is_not_in_it():
     )
     assert premise == [0, 0.25, 0]
     assert hypothesis == [0, 0.75]
+    # Nothing was asked without the word that is none.
+    assert leaving_out.most_effective(seen, 5) == [
+        ("c", 0.0),
+        ("a", 0.5),
+        ("b", 0.75),
+    ]
