@@ -141,11 +141,11 @@ def guess_format(path):
 
 
 def sniff_format(path):
-    """The format of records that the first line of standard input tells."""
+    """The format of records that standard input tells, by its first text."""
     with open_pipe(path) as stream:
         if stream.read(4) == b"PAR1":
             return PARQUET
-    first = next(read_text_lines(path), "")
+    first = next(filter(str.strip, read_text_lines(path)), "")
     # Texts may begin with a brace, too.
     if re.match(r'\s*\{\s*(["}]|$)', first):
         return JSON_LINES

@@ -164,6 +164,7 @@ def test_neither_texts_nor_file(model, capsys):
     "lines,texts",
     [
         ('{"text": "good", "id": 1}\n{"text": "bad"}\n', ["good", "bad"]),
+        ('\n{"text": "good"}\n{"text": "bad"}\n', ["good", "bad"]),
         ("{laughs} good\nbad\n", ["{laughs} good", "bad"]),
         ('"Good", he said\nbad\n', ['"Good", he said', "bad"]),
     ],
@@ -194,6 +195,7 @@ def test_standard_input_has_a_text_a_line(
     [
         ("review,id\ngood,7\n", ["--text=review"]),
         ("review\tid\ngood\t7\n", ["--text=review"]),
+        ("\r\nreview\tid\r\ngood\t7\r\n", ["--text=review"]),
         ('{"review": "good"}\n', ["--text=review"]),
         ("review;id\ngood;7\n", ["--text=review", "--delimiter=;"]),
         ("id\treview\n7\tgood\n", ["--text=review", "--format=tsv"]),
