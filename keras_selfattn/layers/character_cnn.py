@@ -119,7 +119,11 @@ class CharacterCNN(KernelLayer):
         is_character = ops.expand_dims(ops.not_equal(ids, 0), -1)
         if self.encodes_words_once and padding.skips_padding():
             windows = padding.highest_windows(table, ids, self.kernels)
-            words = ops.relu(windows + ops.concatenate(self.biases))
+            # Of 16 bits, the gradient of a bias would be too small a sum.
+            dtype = keras.backend.result_type(windows.dtype, "float32")
+            biases = ops.cast(ops.concatenate(self.biases), dtype)
+            words = ops.relu(ops.cast(windows, dtype) + biases)
+            words = ops.cast(words, self.compute_dtype)
             has_characters = ops.any(is_character, axis=1)
             return ops.where(has_characters, words, ops.zeros_like(words))
         embedded = ops.cast(ops.take(table, ids, axis=0), self.compute_dtype)

@@ -120,3 +120,24 @@ def test_sums_of_many_gradients_in_16_bits(once):
         assert np.abs(expected).max() > 0
         np.testing.assert_allclose(received, expected, rtol=0.02)
     np.testing.assert_allclose(gradients[1][-1], [1000.0])
+
+
+@pytest.mark.parametrize("dtype", ["mixed_float16", "mixed_bfloat16"])
+def test_the_gradient_of_a_bias_is_the_sum_over_many_words(dtype):
+    ids = np.stack(np.meshgrid(*[np.arange(1, 81)] * 2), axis=-1)
+    ids = ids.reshape(1, 6400, 2)
+    layer = CharacterCNN(
+        81,
+        2,
+        9,
+        (1,),
+        kernel_initializer="zeros",
+        bias_initializer="ones",
+        dtype=dtype,
+    )
+    layer.build(ids.shape)
+    _, (gradient,) = value_and_gradients(
+        lambda: ops.sum(ops.cast(layer(ids), "float32")), layer.biases
+    )
+    gradient = ops.convert_to_numpy(gradient)
+    np.testing.assert_allclose(gradient, [6400.0] * 9, rtol=0.02)
