@@ -10,7 +10,7 @@ from keras_selfattn.layers.masking import validate_mask
 from keras_selfattn.layers.masking import zero_masked
 
 # By its name, what `keras.layers.LSTM` calls it.
-_IMPLEMENTATIONS = {"auto": "auto", "cudnn": True, "keras": False}
+IMPLEMENTATIONS = {"auto": "auto", "cudnn": True, "keras": False}
 
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
@@ -113,7 +113,7 @@ class StackedBiLSTM(keras.layers.Layer):
 
     @property
     def use_cudnn(self):
-        return _IMPLEMENTATIONS[self.implementation]
+        return IMPLEMENTATIONS[self.implementation]
 
     def build(self, input_shape):
         shapes.rank(input_shape, ("batch", "steps", "features"), self)
@@ -187,15 +187,15 @@ class StackedBiLSTM(keras.layers.Layer):
 
 def _implementation(implementation, use_cudnn):
     if implementation is None:
-        known = {value: name for name, value in _IMPLEMENTATIONS.items()}
+        known = {value: name for name, value in IMPLEMENTATIONS.items()}
         if not isinstance(use_cudnn, (str, bool)) or use_cudnn not in known:
             raise ValueError(
                 "`use_cudnn` must be 'auto', True or False. "
                 f"Received: use_cudnn={use_cudnn!r}"
             )
         return known[use_cudnn]
-    validation.one_of(implementation, _IMPLEMENTATIONS, "implementation")
-    if use_cudnn not in ("auto", _IMPLEMENTATIONS[implementation]):
+    validation.one_of(implementation, IMPLEMENTATIONS, "implementation")
+    if use_cudnn not in ("auto", IMPLEMENTATIONS[implementation]):
         raise ValueError(
             "`use_cudnn` is the older name of `implementation`: expected one "
             f"of them. Received: use_cudnn={use_cudnn!r}, "

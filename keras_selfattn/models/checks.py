@@ -3,9 +3,16 @@
 from keras_selfattn import validation
 from keras_selfattn.regularizers import validate_factor
 
-# What must be an integer of 1 or more, a finite number of 0 or more, a share,
-# or one of two.
-_SIZES = ("vocabulary_size", "num_classes", "embedding_dim", "projection_dim")
+# What must be an integer of 1 or more, that or None, a finite number of 0 or
+# more, a share, or one of two.
+_SIZES = (
+    "vocabulary_size",
+    "num_classes",
+    "embedding_dim",
+    "projection_dim",
+    "interaction_units",
+)
+_SIZES_OR_NONE = ("character_vocabulary_size",)
 _FACTORS = (
     "parameter_penalty",
     "attention_penalty",
@@ -38,6 +45,7 @@ def of_scope(scope):
     values = {k: v for k, v in scope.items() if k not in hidden}
     for names, check in (
         (_SIZES, validation.integer),
+        (_SIZES_OR_NONE, _size_or_none),
         (_FACTORS, _factor_or_none),
         (_SHARES, validation.fraction),
         (_SWITCHES, _switch),
@@ -53,6 +61,11 @@ def of_scope(scope):
             "where nothing reads characters. Received: character_cnn=False"
         )
     return values
+
+
+def _size_or_none(value, name):
+    if value is not None:
+        validation.integer(value, name)
 
 
 def _factor_or_none(value, name):

@@ -146,7 +146,7 @@ class DecomposableClassifier(Classifier):
             return keras.initializers.RandomNormal(0.0, initializer_stddev)
 
         for name in ("attend_units", "compare_units"):
-            validation.integers(config[name], name)
+            validation.widths(config[name], name)
 
         # === Layers ===
         words = Words(config)

@@ -4,6 +4,7 @@ from keras import ops
 
 from keras_selfattn import layers
 from keras_selfattn import validation
+from keras_selfattn.layers.stacked_bilstm import IMPLEMENTATIONS
 from keras_selfattn.regularizers import HeadDiversity
 from keras_selfattn.regularizers import Orthogonality
 
@@ -23,7 +24,11 @@ def make_encoder(arguments):
         return layers.StackedBiLSTM(
             units,
             dropout=arguments["encoder_dropout"],
-            implementation=arguments["lstm_implementation"],
+            implementation=validation.one_of(
+                arguments["lstm_implementation"],
+                IMPLEMENTATIONS,
+                "lstm_implementation",
+            ),
             name="bilstm",
         )
     if not isinstance(units, int):

@@ -230,6 +230,10 @@ def test_numbers_out_of_range(class_name, name, model, value):
         ("SentenceClassifier", "hidden_shortcut", 3),
         ("DecomposableClassifier", "projection_dim", 0),
         ("DecomposableClassifier", "attend_units", [0]),
+        ("DecomposableClassifier", "attend_units", []),
+        ("SentencePairClassifier", "interaction_units", 0),
+        ("SentenceClassifier", "character_vocabulary_size", 0),
+        ("SentenceClassifier", "lstm_implementation", "xla"),
         ("DecomposableClassifier", "exact_match", "yes"),
         ("DecomposableClassifier", "intra_sentence", "yes"),
         ("SentenceClassifier", "dtype", "int8"),
@@ -241,7 +245,7 @@ def test_numbers_out_of_range(class_name, name, model, value):
     ],
 )
 def test_values_that_cannot_be(class_name, name, value):
-    with pytest.raises(ValueError, match=f"`{name}` must be"):
+    with pytest.raises(ValueError, match=f"^`{name}` must "):
         make(class_name, **{name: value})
 
 
