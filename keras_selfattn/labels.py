@@ -38,9 +38,9 @@ def plain(labels: Iterable) -> list:
     >>> plain(np.array([0, 1]))
     [0, 1]
     """
-    if isinstance(labels, (str, bytes)):
+    if isinstance(labels, (str, bytes)) or not hasattr(labels, "__iter__"):
         raise ValueError(
-            f"Expected a list of labels. Received: one string: {labels!r:.200}"
+            f"Expected a list of labels. Received: {labels!r:.200}"
         )
     found = [plain_label(label) for label in labels]
     places: dict = {}

@@ -3,6 +3,7 @@
 import collections
 import collections.abc
 import concurrent.futures
+import numbers
 import os
 import sys
 from collections.abc import Callable
@@ -15,7 +16,7 @@ _MOST_THREADS = 4
 
 
 def several(texts: Iterable) -> Iterable:
-    """The texts, or `ValueError` where one string is given for them.
+    """The texts, or `ValueError` where one string or none is given for them.
 
     A string is an iterable too, of texts of one character each.
     """
@@ -23,6 +24,10 @@ def several(texts: Iterable) -> Iterable:
         raise ValueError(
             "Expected a list of texts, or another iterable of them. "
             f"Received: one string: {texts[:40]!r}"
+        )
+    if texts is None or isinstance(texts, numbers.Number):
+        raise ValueError(
+            f"Expected a list of texts. Received: {texts!r}, no texts"
         )
     return texts
 

@@ -41,6 +41,7 @@ def test_labels_become_python_s_own(given, expected):
     ("given", "message"),
     [
         ("abc", "list of labels.*'abc'"),
+        (5, "list of labels.*5"),
         ([None, "a"], "string, a number or a boolean.*None"),
         ([b"a"], "b'a'"),
         ([float("nan")], "nan"),

@@ -263,10 +263,6 @@ def _rows(data, sides):
     """The rows of texts, not checked yet."""
     if isinstance(data, keras.utils.PyDataset):
         raise ValueError(_STREAM.format("a PyDataset"))
-    if data is None or isinstance(data, numbers.Number):
-        raise ValueError(
-            f"Expected a list of texts. Received: {data!r}, no texts"
-        )
     names, is_pair = _names(sides), len(sides) == 2
     if not isinstance(data, collections.abc.Mapping):
         # A table may have more than the texts.

@@ -101,10 +101,10 @@ class TextPreprocessor(keras.layers.Layer):
             validation.integer(max_tokens, "max_tokens", shortest)
         validation.integer(num_oov_indices, "num_oov_indices")
         validation.integer(max_characters, "max_characters")
-        self.lowercase = bool(lowercase)
+        self.lowercase = validation.boolean(lowercase, "lowercase")
         self.max_tokens = max_tokens
         self.num_oov_indices = num_oov_indices
-        self.prepend_null = bool(prepend_null)
+        self.prepend_null = validation.boolean(prepend_null, "prepend_null")
         self.characters = None
         self.max_characters = max_characters
         self.implementation = implementation

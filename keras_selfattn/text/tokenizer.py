@@ -107,7 +107,7 @@ class PennTreebankTokenizer:
     def __init__(
         self, lowercase: bool = False, implementation: str = "auto"
     ) -> None:
-        self.lowercase = bool(lowercase)
+        self.lowercase = validation.boolean(lowercase, "lowercase")
         self.implementation = validation.one_of(
             implementation,
             ("auto", "tensorflow", "tensorflow_text"),

@@ -1,5 +1,6 @@
 """Where a folder holds a model, told without importing Keras."""
 
+import os
 import pathlib
 
 from keras_selfattn.zoo import hub
@@ -18,7 +19,15 @@ def find_model(name):
         name: Path of the folder of a model or of a run, the name of a model
             that ships, or `hf://user/name` for one of the Hub, which is then
             downloaded.
+
+    Raises:
+        ValueError: if `name` is neither a name nor a path.
     """
+    if not isinstance(name, (str, os.PathLike)):
+        raise ValueError(
+            "Expected the name of a model, or the path of a folder. "
+            f"Received: name={name!r}"
+        )
     if hub.is_on_hub(name):
         return hub.download(name)
     for path in (pathlib.Path(name, MODEL_FOLDER), pathlib.Path(name)):

@@ -127,6 +127,12 @@ def test_unknown_names_are_answered_with_the_known_ones():
         models.from_preset("lin2018", vocabulary_size=3, num_classes=2)
 
 
+@pytest.mark.parametrize("name", [None, 5, ["lin2017_yelp"]])
+def test_what_names_no_preset(name):
+    with pytest.raises(ValueError, match="path of a folder.*Received: name="):
+        models.from_preset(name, vocabulary_size=3, num_classes=2)
+
+
 def test_sizes_must_be_given():
     with pytest.raises(ValueError, match="`num_classes` must be given"):
         models.from_preset("lin2017_yelp", vocabulary_size=3)

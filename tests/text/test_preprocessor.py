@@ -185,6 +185,8 @@ def test_bad_vocabulary_files(tmp_path):
             "`num_oov_indices`.*=0",
         ),
         ({"max_characters": 2.5}, "`max_characters`.*=2.5"),
+        ({"lowercase": 500}, "True or False. Received: lowercase=500"),
+        ({"prepend_null": "no"}, "True or False. Received: prepend_null='no'"),
         ({"characters": ["a", "bc"]}, "single characters. Received: 'bc'"),
         ({"characters": "aba"}, "token 3 is the same as token 1"),
     ],
@@ -192,6 +194,14 @@ def test_bad_vocabulary_files(tmp_path):
 def test_bad_preprocessor_arguments(arguments, message):
     with pytest.raises(ValueError, match=message):
         TextPreprocessor(VOCABULARY, **arguments)
+
+
+@pytest.mark.parametrize("given", [None, 5])
+@pytest.mark.parametrize("method", ["__call__", "adapt"])
+def test_what_is_no_list_of_texts(method, given):
+    message = f"Expected a list of texts.*Received: {given}"
+    with pytest.raises(ValueError, match=message):
+        getattr(TextPreprocessor(VOCABULARY), method)(given)
 
 
 def test_without_vocabulary(tmp_path):
