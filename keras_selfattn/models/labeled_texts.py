@@ -43,20 +43,23 @@ def encode(
             texts.
 
     Returns:
-        A `keras_selfattn.data.batches.EncodedDataset`.
+        A `keras_selfattn.data.batches.EncodedDataset`, and the rows of the
+        first batch of a dataset that has batches, or `None`.
     """
     check_preprocessor(model)
-    dataset_labels, dataset_weights = [], []
+    dataset_labels, dataset_weights, sizes = [], [], []
 
     def records():
         if hasattr(texts, "element_spec"):
             rows = columns.rows_of_dataset(texts, model.sides)
         else:
             rows = (
-                (text, None, None)
+                (text, None, None, None)
                 for text in columns.rows_of(texts, model.sides)
             )
-        for text, label, weight in rows:
+        for text, label, weight, size in rows:
+            if not sizes:
+                sizes.append(size)
             for what, found, given, kept in (
                 ("y", label, labels, dataset_labels),
                 ("sample_weight", weight, weights, dataset_weights),
@@ -87,7 +90,7 @@ def encode(
             model, dataset_labels or labels, len(corpus), collect
         )
         corpus.weights = weights_of(dataset_weights or weights, len(corpus))
-    return corpus
+    return corpus, sizes[0]
 
 
 def weighed(model, targets, weights, class_weight):

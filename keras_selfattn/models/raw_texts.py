@@ -79,15 +79,16 @@ class ReadsTexts(_Model):
                 `keras.Model.fit` takes.
             y: The labels: strings, numbers, or an array of one row a text of
                 whatever else the loss takes.
-            batch_size: Integer. Defaults to 32.
+            batch_size: Integer. Defaults to that of a dataset in batches, or
+                else to 32.
             epochs: As in `keras.Model.fit`.
             verbose: As there.
             callbacks: As there.
             validation_split: As there, the share of the last rows.
             validation_data: `(texts, labels)` or `(texts, labels, weights)`,
                 a dataset of them, or as in `keras.Model.fit`.
-            shuffle: As there; `keras.utils.set_random_seed` repeats the
-                order.
+            shuffle: As there, and of a dataset of texts too, which is read
+                once; `keras.utils.set_random_seed` repeats the order.
             class_weight: Dictionary of the weight of each class, by its label
                 or number.
             sample_weight: Array of the weight of each row.
@@ -135,18 +136,24 @@ class ReadsTexts(_Model):
                     **more,
                 )
             self._check_compiled("fit")
-            batch_size = _texts_of_a_batch(batch_size)
-            validation_size = _texts_of_a_batch(
-                validation_batch_size, batch_size
-            )
+            _texts_of_a_batch(batch_size)
+            _texts_of_a_batch(validation_batch_size)
             with self._labels_kept():
-                train = encode(self, folder, x, y, sample_weight, collect=True)
+                train, own = encode(
+                    self, folder, x, y, sample_weight, collect=True
+                )
+                batch_size = _texts_of_a_batch(batch_size, own)
                 if validation_split and validation_data is None:
                     train, validation = split(train, validation_split)
-                    validation = validation.batches(validation_size)
+                    validation = validation.batches(
+                        _texts_of_a_batch(validation_batch_size, batch_size)
+                    )
                 else:
                     validation = self._validation(
-                        validation_data, validation_size, folder
+                        validation_data,
+                        validation_batch_size,
+                        folder,
+                        batch_size,
                     )
                 if class_weight is not None:
                     train.weights = weighed(
@@ -181,7 +188,7 @@ class ReadsTexts(_Model):
         Args:
             x: As in `fit`.
             y: As in `fit`.
-            batch_size: Integer. Defaults to 32.
+            batch_size: As in `fit`.
             verbose: As in `keras.Model.evaluate`.
             sample_weight: Array of the weight of each row.
             steps: As in `keras.Model.evaluate`.
@@ -225,9 +232,9 @@ class ReadsTexts(_Model):
                 **more,
             )
         with _folder() as folder:
-            corpus = encode(self, folder, x, y, sample_weight)
+            corpus, own = encode(self, folder, x, y, sample_weight)
             return super().evaluate(
-                corpus.batches(_texts_of_a_batch(batch_size)), **more
+                corpus.batches(_texts_of_a_batch(batch_size, own)), **more
             )
 
     def predict(
@@ -245,7 +252,7 @@ class ReadsTexts(_Model):
 
         Args:
             x: Raw texts, as in `fit`, or what `keras.Model.predict` takes.
-            batch_size: Integer. Defaults to 32.
+            batch_size: As in `fit`.
             verbose: As in `keras.Model.predict`.
             steps: As there.
             callbacks: As there.
@@ -383,7 +390,7 @@ class ReadsTexts(_Model):
 
         Args:
             texts: Raw texts, as in `fit`.
-            batch_size: Integer. Defaults to 32.
+            batch_size: As in `fit`.
             normalize: Boolean, whether each embedding is divided by its
                 length, so that dot products are cosines.
             verbose: As in `keras.Model.predict`: 0 for no progress bar. One
@@ -503,9 +510,9 @@ class ReadsTexts(_Model):
     @contextlib.contextmanager
     def _sorted_batches(self, texts, batch_size, by_length=True):
         with _folder() as folder:
-            corpus = encode(self, folder, texts, labeled=False)
+            corpus, own = encode(self, folder, texts, labeled=False)
             yield corpus.batches(
-                _texts_of_a_batch(batch_size), by_length=by_length
+                _texts_of_a_batch(batch_size, own), by_length=by_length
             )
 
     @contextlib.contextmanager
@@ -518,13 +525,13 @@ class ReadsTexts(_Model):
             self.labels = labels
             raise
 
-    def _validation(self, data, batch_size, folder):
+    def _validation(self, data, batch_size, folder, otherwise=None):
         texts, labels, weights = _unpacked(data)
         if data is None or not are_texts(texts):
             self._check_ids(texts)
             return checked_generator(data)
-        corpus = encode(self, folder, texts, labels, weights)
-        return corpus.batches(_texts_of_a_batch(batch_size))
+        corpus, own = encode(self, folder, texts, labels, weights)
+        return corpus.batches(_texts_of_a_batch(batch_size, own, otherwise))
 
     def _check_one_process(self, method):
         """`ValueError` where Keras would fail, having trained a while."""
@@ -582,11 +589,12 @@ def _folder():
     )
 
 
-def _texts_of_a_batch(given, otherwise=_BATCH_SIZE):
-    """How many, or `ValueError`."""
+def _texts_of_a_batch(*sizes):
+    """The first size that there is, or `ValueError`."""
+    given = next((size for size in sizes if size is not None), _BATCH_SIZE)
     if isinstance(given, np.integer):
         given = given.item()
-    return integer(otherwise if given is None else given, "batch_size")
+    return integer(given, "batch_size")
 
 
 def _check_class_weight(given):

@@ -124,7 +124,8 @@ def rows_of_dataset(dataset, sides):
         sides: As in `rows_of`.
 
     Yields:
-        Tuples of a text, its label and its weight, `None` where there is none.
+        Tuples of a text, its label, its weight and the number of rows of its
+        batch; `None` for what the dataset has not.
     """
     if dataset.cardinality() == tf.data.INFINITE_CARDINALITY:
         raise ValueError(
@@ -133,17 +134,19 @@ def rows_of_dataset(dataset, sides):
         )
     names = _names(sides)
     row = 0
-    for element in _batches(dataset, len(sides)).as_numpy_iterator():
+    batches = _batches(dataset, len(sides))
+    for element in batches.as_numpy_iterator():
         texts, labels, weights = _unpacked(element)
         columns = _columns_of_batch(texts, names)
         more = [
             itertools.repeat(None) if each is None else _decoded(each)
             for each in (labels, weights)
         ]
+        size = len(columns[0]) if batches is dataset else None
         texts = columns[0] if len(names) == 1 else zip(*columns, strict=True)
         for text, label, weight in zip(texts, *more, strict=False):
             row += 1
-            yield _checked(text, sides, row), label, weight
+            yield _checked(text, sides, row), label, weight, size
 
 
 def strings_of(data):

@@ -315,6 +315,29 @@ def test_batches_are_of_32_texts_where_nothing_else_is_said(model):
     assert seen == [2, 2, 2]
 
 
+def test_batches_are_those_of_a_dataset_where_nothing_else_is_said():
+    model, seen = compiled(tiny_classifier()), []
+    count = keras.callbacks.LambdaCallback(
+        on_train_begin=lambda logs: seen.append(count.params["steps"]),
+        on_test_batch_end=lambda batch, logs: seen.append("validated"),
+        on_predict_end=lambda logs: seen.append("predicted"),
+    )
+    rows = slices(TEXTS, LABELS)
+    quiet = {"callbacks": [count], "verbose": 0}
+    model.fit(rows.batch(7), **quiet)
+    model.fit(rows, **quiet)
+    model.fit(rows.batch(7), batch_size=4, **quiet)
+    assert seen == [3, 1, 5]
+    seen.clear()
+    model.fit(TEXTS, LABELS, validation_data=rows.batch(10), **quiet)
+    assert seen == [1, "validated", "validated"]
+    seen.clear()
+    model.evaluate(rows.batch(10), **quiet)
+    assert seen == ["validated", "validated"]
+    first = model.predict(slices(TEXTS).batch(7), steps=1, **quiet)
+    assert len(first) == 7
+
+
 def test_a_seed_repeats_a_fit():
     def weights():
         keras.utils.set_random_seed(5)

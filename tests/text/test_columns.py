@@ -178,10 +178,14 @@ def test_datasets(batch):
     labels, weights = ["x", "y", "z"], [1.0, 2.0, 0.5]
     for data in (TEXTS, {"text": TEXTS}):
         rows = list(rows_of_dataset(batched(slices(data)), SENTENCE))
-        assert rows == [(text, None, None) for text in TEXTS]
+        sizes = [batch, batch, batch and 1]
+        assert rows == [
+            (text, None, None, size)
+            for text, size in zip(TEXTS, sizes, strict=True)
+        ]
     dataset = batched(slices(TEXTS, labels, weights))
     assert are_texts(dataset)
-    assert list(rows_of_dataset(dataset, SENTENCE)) == list(
+    assert [row[:3] for row in rows_of_dataset(dataset, SENTENCE)] == list(
         zip(TEXTS, labels, weights, strict=True)
     )
     assert list(strings_of(dataset)) == TEXTS
