@@ -7,6 +7,7 @@ import re
 import urllib.parse
 
 import tensorflow as tf
+from starlette.requests import ClientDisconnect
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -124,15 +125,21 @@ def json_response(content, code=200):
 
 
 async def read(request):
-    """The body of a request, or a `Failure` where it is too large."""
+    """The body of a request, or a `Failure`: too large, or not whole."""
     body = bytearray()
-    async for part in request.stream():
-        body += part
-        if len(body) > LARGEST_BODY:
-            raise Failure(
-                413,
-                f"A request may have {LARGEST_BODY:,} bytes, this one has more",
-            )
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > LARGEST_BODY:
+                raise Failure(
+                    413,
+                    f"A request may have {LARGEST_BODY:,} bytes, this one has "
+                    "more",
+                )
+    except ClientDisconnect:
+        raise Failure(
+            400, "The client went away before its request was whole"
+        ) from None
     return bytes(body)
 
 

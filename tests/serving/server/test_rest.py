@@ -1,5 +1,6 @@
 """What a client of TensorFlow Serving's REST API is answered."""
 
+import asyncio
 import base64
 import json
 import socket
@@ -12,6 +13,7 @@ pytest.importorskip("starlette")
 
 from keras_selfattn.serving.server import json_tensors  # noqa: E402
 from keras_selfattn.serving.server import rest  # noqa: E402
+from keras_selfattn.serving.server.application import application  # noqa: E402
 from keras_selfattn.serving.server.application import listening  # noqa: E402
 from tests.serving.server.running import ask  # noqa: E402
 from tests.serving.server.running import running  # noqa: E402
@@ -205,6 +207,34 @@ def test_a_large_body_is_refused(url, monkeypatch):
     monkeypatch.setattr(rest, "LARGEST_BODY", 1000)
     body = {"instances": ["good " * 300]}
     assert "1,000 bytes" in predict(url, body, code=413)
+
+
+@pytest.mark.parametrize("path", ["/v1/models/reviews:predict", "/explain"])
+def test_a_client_that_goes_away_is_no_error_of_the_server(path):
+    # An exception here is a traceback in the server's log.
+    parts = [
+        {"type": "http.request", "body": b'{"inst', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent = []
+
+    async def receive():
+        return parts.pop(0)
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(b"content-length", b"100")],
+    }
+    asyncio.run(application([Reader()])(scope, receive, send))
+    assert not parts
+    assert sent[0]["status"] == 400
 
 
 def test_errors_of_a_model(url):
