@@ -93,7 +93,7 @@ class ReadsTexts(_Model):
                 or number.
             sample_weight: Array of the weight of each row.
             initial_epoch: As in `keras.Model.fit`.
-            steps_per_epoch: As there.
+            steps_per_epoch: As there; texts are gone through again and again.
             validation_steps: As there.
             validation_batch_size: As there.
             validation_freq: As there.
@@ -167,6 +167,9 @@ class ReadsTexts(_Model):
                 seed=np.random.randint(2**31),
             )
             make_variables(self, batches)
+            if steps_per_epoch is not None:
+                # Keras ends a training on a dataset that ends.
+                batches = batches.repeat()
             return super().fit(
                 batches, validation_data=validation, shuffle=False, **more
             )

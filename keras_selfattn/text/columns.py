@@ -129,8 +129,9 @@ def rows_of_dataset(dataset, sides):
     """
     if dataset.cardinality() == tf.data.INFINITE_CARDINALITY:
         raise ValueError(
-            "A dataset of texts must end; `epochs` says how often `fit` goes "
-            "through it. Received: one that repeats forever"
+            "A dataset of texts must end; `epochs`, and `steps_per_epoch`, say "
+            "how often `fit` goes through it. Received: one that repeats "
+            "forever"
         )
     names = _names(sides)
     row = 0

@@ -338,6 +338,14 @@ def test_batches_are_those_of_a_dataset_where_nothing_else_is_said():
     assert len(first) == 7
 
 
+@pytest.mark.parametrize("data", [(TEXTS, LABELS), (slices(TEXTS, LABELS),)])
+def test_steps_of_epochs_go_through_the_texts_again(data):
+    # As those on arrays do: five steps are a pass.
+    model = compiled(tiny_classifier())
+    model.fit(*data, batch_size=4, steps_per_epoch=3, epochs=4, verbose=0)
+    assert int(model.optimizer.iterations) == 12
+
+
 def test_a_seed_repeats_a_fit():
     def weights():
         keras.utils.set_random_seed(5)
