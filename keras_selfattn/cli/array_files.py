@@ -21,17 +21,19 @@ _PARQUET = ".parquet"
 _LABELS = "labels"
 
 
-def check_vectors(path, give):
+def check_vectors(path, give, read=()):
     """What is wrong with a path of arrays, said before there are any.
 
     Args:
         path: Path of the file, or of the folder, to write.
         give: Names of what is to be written.
+        read: Paths of the files that are read.
 
     Raises:
         ValueError: if it has the suffix of another format, there is no
-            folder to write the file to, the folder isn't new or empty, or
-            the format can't hold what is to be written.
+            folder to write the file to, it is one of those that are read,
+            the folder isn't new or empty, or the format can't hold what is
+            to be written.
         ImportError: if the package that writes it is not installed.
     """
     if suffix(path) not in (_NPZ, _PARQUET, ""):
@@ -40,7 +42,7 @@ def check_vectors(path, give):
             f"Received: {path}"
         )
     if suffix(path):
-        check_folder_of(path)
+        check_folder_of(path, read)
     else:
         _check_new(path)
     if suffix(path) == _PARQUET:

@@ -105,14 +105,15 @@ def _encode_files(options, workers):
 
 def _encode_together(options):
     """One file, or folder of arrays, for all files."""
-    check_vectors(options.output, options.give)
+    files = expanded(options.files)
+    check_vectors(options.output, options.give, files)
     opened = [
         asked_texts.open_file(
             argparse.Namespace(**{**vars(options), "file": file}),
             labelled=False,
             forgiving=True,
         )
-        for file in expanded(options.files)
+        for file in files
     ]
     start_keras()
     from keras_selfattn.encoding.encoders import load_encoder

@@ -47,7 +47,7 @@ def evaluate(options):
     """Compare answers with labels."""
     models.check_folder(options.model)
     if options.predictions:
-        tables.check_table(options.predictions)
+        tables.check_table(options.predictions, [options.data])
     prints_json = options.json == tables.STANDARD_OUTPUT
     if prints_json and options.faithfulness:
         raise ValueError(
@@ -55,7 +55,7 @@ def evaluate(options):
             "a file"
         )
     if options.json and not prints_json:
-        tables.check_folder_of(options.json)
+        tables.check_folder_of(options.json, [options.data])
     corpus = corpora.open_corpus(options.data, options, options.split)
     model = models.load(options)
     text = asked_texts.first_text(model, corpus)

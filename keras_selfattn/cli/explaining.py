@@ -33,7 +33,7 @@ def explain(options):
     typed = asked_texts.typed_texts(options)
     models.check_folder(options.model)
     if options.html:
-        tables.check_folder_of(options.html)
+        tables.check_folder_of(options.html, [options.file])
     if typed is None:
         rows = _open_rows(options)
     else:

@@ -53,7 +53,7 @@ def predict(options):
     typed = asked_texts.typed_texts(options)
     models.check_folder(options.model)
     if options.output:
-        tables.check_table(options.output)
+        tables.check_table(options.output, [options.file])
     bad_rows = BadRows()
     if typed is None:
         corpus = asked_texts.open_file(options, labelled=False, forgiving=True)

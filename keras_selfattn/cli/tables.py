@@ -18,15 +18,17 @@ _PARQUET = ".parquet"
 SUFFIXES = (*_DELIMITERS, JSON_LINES, _PARQUET)
 
 
-def check_table(path):
+def check_table(path, read=()):
     """What is wrong with the path of a table, said before there is one.
 
     Args:
         path: Path of the file to write.
+        read: Paths of the files that are read, as `check_folder_of` takes
+            them.
 
     Raises:
-        ValueError: if its suffix is that of no format, or there is no folder
-            to write it to.
+        ValueError: if its suffix is that of no format, there is no folder
+            to write it to, or it is one of those that are read.
         ImportError: if the package that writes it is not installed.
     """
     if suffix(path) not in SUFFIXES:
@@ -34,13 +36,13 @@ def check_table(path):
             f"The file to write must end in {', '.join(SUFFIXES)}. "
             f"Received: {path}"
         )
-    check_folder_of(path)
+    check_folder_of(path, read)
     if suffix(path) == _PARQUET:
         pyarrow()
 
 
-def check_folder_of(path):
-    """`ValueError` where a file's folder is not there to be written to."""
+def check_folder_of(path, read=()):
+    """`ValueError` where a file can't be written, or is one of those `read`."""
     if str(path) == STANDARD_OUTPUT:
         raise ValueError(
             "Expected the path of a file to write. "
@@ -51,6 +53,13 @@ def check_folder_of(path):
         raise ValueError(
             f"There must be a folder to write the file to. Received: {path}"
         )
+    for other in read:
+        if other is not None and _is_same(path, pathlib.Path(other)):
+            raise ValueError(f"{path} is read: write to another file")
+
+
+def _is_same(path, other):
+    return path.exists() and other.exists() and path.samefile(other)
 
 
 def suffix(path):

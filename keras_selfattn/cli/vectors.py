@@ -36,12 +36,13 @@ def vectors(options):
             f"The file to write must end in {' or '.join(_SUFFIXES)}. "
             f"Received: {output}"
         )
-    check_folder_of(output)
+    files = expanded(options.files)
+    check_folder_of(output, files)
     texts = TextsOf(
         corpora.open_corpus(
             path, options, options.split, labelled=False, forgiving=True
         )
-        for path in expanded(options.files)
+        for path in files
     )
     start_keras()
     from keras_selfattn.data import learn_word_vectors

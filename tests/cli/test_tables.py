@@ -7,6 +7,7 @@ import pytest
 
 from keras_selfattn.cli.tables import new_table
 from keras_selfattn.data.values import as_json
+from tests.cli.commands import fails
 
 
 @pytest.mark.parametrize(
@@ -74,3 +75,31 @@ def test_values_of_other_types_in_json(tmp_path):
         "number": 7,
         "more": more,
     }
+
+
+@pytest.mark.parametrize(
+    "name, command",
+    [
+        ("a.csv", ["predict", "MODEL", "--file=FILE", "--output=FILE"]),
+        ("a.csv", ["evaluate", "MODEL", "FILE", "--predictions=FILE"]),
+        ("a.jsonl", ["evaluate", "MODEL", "FILE", "--json=FILE"]),
+        ("a.txt", ["explain", "MODEL", "--file=FILE", "--html=FILE"]),
+        ("a.parquet", ["encode", "MODEL", "FILE", "--output=FILE"]),
+        ("a.txt", ["vectors", "FILE", "--output=FILE"]),
+    ],
+)
+def test_what_is_read_is_not_written_over(run, tmp_path, capsys, name, command):
+    file = tmp_path / name
+    file.write_text("text,label\ngood food,1\n")
+    link = tmp_path / f"link{file.suffix}"
+    link.symlink_to(file)
+    command = [part.replace("MODEL", str(run)) for part in command]
+    for output in (file, link):
+        given = [
+            part.replace("--file=FILE", f"--file={file}").replace(
+                "FILE", str(output if part.startswith("--") else file)
+            )
+            for part in command
+        ]
+        fails(capsys, given, "is read: write to another file", str(output))
+        assert file.read_text() == "text,label\ngood food,1\n"
