@@ -57,12 +57,18 @@ def held(lock: pathlib.Path, path: str | os.PathLike) -> Iterator[bool]:
         Boolean, whether there are locks here that keep others away.
 
     Raises:
-        ValueError: if another process, or thread, holds the lock.
+        ValueError: if another process, or thread, holds the lock, or a file
+            stands where its folder is to be.
     """
     key = os.path.realpath(lock)
     if _holders.get(key) == threading.get_ident():
         yield True
         return
+    there = next(above for above in lock.parents if above.exists())
+    if not there.is_dir():
+        raise ValueError(
+            f"Expected a folder to write to. Received: {there}, a file"
+        )
     missing = [above for above in lock.parents if not above.exists()]
     lock.parent.mkdir(parents=True, exist_ok=True)
     file = _opened(lock, path)

@@ -82,3 +82,16 @@ def test_without_locks(tmp_path, monkeypatch):
         pass
     with locks.held(tmp_path / "lock", tmp_path) as alone:
         assert not alone
+
+
+@pytest.mark.parametrize("below", ["", "run/more"])
+def test_a_file_is_no_folder(tmp_path, below):
+    file = tmp_path / "file"
+    file.write_text("")
+    message = f"Expected a folder to write to. Received: {file}, a file"
+    with (
+        pytest.raises(ValueError, match=message),
+        locks.folder_held(file / below),
+    ):
+        pass
+    assert [*tmp_path.iterdir()] == [file]
