@@ -67,7 +67,7 @@ def held(lock: pathlib.Path, path: str | os.PathLike) -> Iterator[bool]:
     there = next(above for above in lock.parents if above.exists())
     if not there.is_dir():
         raise ValueError(
-            f"Expected a folder to write to. Received: {there}, a file"
+            f"Expected a folder that can be written. Received: {there}, a file"
         )
     missing = [above for above in lock.parents if not above.exists()]
     lock.parent.mkdir(parents=True, exist_ok=True)

@@ -88,7 +88,7 @@ def test_without_locks(tmp_path, monkeypatch):
 def test_a_file_is_no_folder(tmp_path, below):
     file = tmp_path / "file"
     file.write_text("")
-    message = f"Expected a folder to write to. Received: {file}, a file"
+    message = f"folder that can be written. Received: {file}, a file"
     with (
         pytest.raises(ValueError, match=message),
         locks.folder_held(file / below),
