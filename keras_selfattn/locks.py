@@ -64,12 +64,12 @@ def held(lock: pathlib.Path, path: str | os.PathLike) -> Iterator[bool]:
     if _holders.get(key) == threading.get_ident():
         yield True
         return
-    there = next(above for above in lock.parents if above.exists())
+    missing = [above for above in lock.parents if not above.exists()]
+    there = lock.parents[len(missing)]
     if not there.is_dir():
         raise ValueError(
             f"Expected a folder that can be written. Received: {there}, a file"
         )
-    missing = [above for above in lock.parents if not above.exists()]
     lock.parent.mkdir(parents=True, exist_ok=True)
     file = _opened(lock, path)
     _holders[key] = threading.get_ident()

@@ -181,7 +181,8 @@ def _without_folder(value):
 
 
 def _is_path(name):
-    return pathlib.Path(name).is_absolute()
+    path = pathlib.Path(name)
+    return path.is_absolute() and path.name != ""
 
 
 def _without_folders(card, told):

@@ -194,7 +194,8 @@ def test_no_folder_of_this_machine_goes_along(empty, model, tmp_path):
     (folder / "config.json").write_text(
         json.dumps({**config, "training": record})
     )
-    command = shlex.join(["train", str(paths[2]), f"--vectors={paths[1]}"])
+    command = ["train", str(paths[2]), f"--vectors={paths[1]}", "/"]
+    command = shlex.join(command)
     (folder / "README.md").write_text(
         f"# Ours\n\nFrom {folder}, see a/b.\n\n## Command\n\n    {command}\n"
     )
