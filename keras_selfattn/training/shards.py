@@ -188,7 +188,17 @@ def _counted(folder, lowercase, train_texts, map_files):
 
 def _write_preprocessor(folder, words, training, model, vectors):
     preprocessor, found = preprocessor_of(words, training, vectors, model)
-    with replaced_folder(folder / PREPROCESSOR_FOLDER) as beside:
+    there = folder / PREPROCESSOR_FOLDER
+    with replaced_folder(there) as beside:
+        # Ids that are there already are those of its words.
+        if there.exists() and preprocessor.get_vocabulary() != (
+            TextPreprocessor.load(there).get_vocabulary()
+        ):
+            raise ValueError(
+                "A preparation is resumed with the word vectors it was "
+                f"started with. Received: {vectors}, which has them for "
+                f"other words than those of {there}"
+            )
         preprocessor.save(beside)
         # Keras has numbered its name.
         path = beside / _CONFIG_FILE

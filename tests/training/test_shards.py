@@ -205,6 +205,25 @@ def test_vectors(paths, tmp_path):
     assert table[word].tolist() == [1.0, 0.5, -1.0]
 
 
+def test_ids_that_are_there_are_of_the_same_words(paths, tmp_path):
+    vectors, folder = tmp_path / "vectors.txt", tmp_path / "ids"
+    arguments = {
+        "vectors": vectors,
+        # Words without a vector share one id.
+        "training_overrides": {"min_count": None},
+    }
+    write_vectors(vectors, ["food", "was"])
+    prepare(folder, paths, **arguments)
+    whole = contents(folder)
+    write_vectors(vectors, ["was", "the"])
+    with pytest.raises(ValueError, match="word vectors it was started with"):
+        prepare(folder, paths, **arguments, resume=True)
+    assert contents(folder) == whole
+    write_vectors(vectors, ["food", "was"])
+    prepare(folder, paths, **arguments, resume=True)
+    assert contents(folder) == whole
+
+
 def test_unseen_words(paths, prepared, tmp_path):
     vectors = tmp_path / "vectors.txt"
     write_vectors(vectors, ["food", "was", "unseen"])
