@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from typing import Any
 
+from keras_selfattn.checksums import ends_checksum
 from keras_selfattn.data.corpora import Corpora
 from keras_selfattn.files import read_json
 from keras_selfattn.training.settings import check_settings
@@ -20,7 +21,7 @@ _PLAIN = (str, bool, list, type(None))
 
 
 def told(texts: Iterable) -> Any:
-    """Which file texts are of, its size, and how it is read.
+    """Which file texts are of, what tells it from others, and how it is read.
 
     What has been made of a file is kept, and must be of the same texts.
 
@@ -38,7 +39,9 @@ def told(texts: Iterable) -> Any:
         return None
     found: dict[str, Any] = {"path": str(path)}
     if os.path.isfile(path):
-        found["bytes"] = os.stat(path).st_size
+        size = os.stat(path).st_size
+        found["bytes"] = size
+        found["sha256 of both ends"] = ends_checksum(path, size)
     return {**found, **_read_as(texts)}
 
 

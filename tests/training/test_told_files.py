@@ -43,6 +43,18 @@ def test_what_is_there_is_of_the_same_columns(part, tmp_path):
     assert make(resume=True)["rows"] == 2
 
 
+@pytest.mark.parametrize("part", ["files", "dev"])
+def test_what_is_there_is_of_the_same_texts(part, tmp_path):
+    paths = write_files(tmp_path, (50, 30, 24))
+    folder = tmp_path / "ids"
+    prepare(folder, paths)
+    changed = paths[-1] if part == "dev" else paths[0]
+    # As long as before.
+    changed.write_text(changed.read_text().replace('"1"', '"2"'))
+    with pytest.raises(ValueError, match=f"other values of: {part}"):
+        prepare(folder, paths, resume=True)
+
+
 def test_what_earlier_versions_did_not_tell_does_not_count(tmp_path):
     paths = write_files(tmp_path, (50, 30, 24))
     folder = tmp_path / "ids"
