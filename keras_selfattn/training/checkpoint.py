@@ -9,6 +9,7 @@ import json
 import keras
 import numpy as np
 
+from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.checksums import check_checksums
 from keras_selfattn.checksums import write_checksums
 from keras_selfattn.controls import one_line
@@ -18,13 +19,13 @@ from keras_selfattn.files import replaced_folder
 from keras_selfattn.files import restore_folder
 from keras_selfattn.files import write_text
 from keras_selfattn.training.ending import CHECKPOINT_FOLDER
+from keras_selfattn.training.ending import STATE_FILE
 from keras_selfattn.training.variables import arrays_of
 from keras_selfattn.training.variables import assign
 from keras_selfattn.training.variables import build_metrics
 from keras_selfattn.training.variables import changing_variables
 from keras_selfattn.training.variables import metric_variables
 
-_STATE_FILE = "state.json"
 _VARIABLES_FILE = "variables.npz"
 # What NumPy calls arrays without a name.
 _CHANGING = "arr_"
@@ -65,10 +66,13 @@ class Checkpoint:
 
     def exists(self):
         """Whether there is one."""
-        return (self.folder / _STATE_FILE).exists()
+        return (self.folder / STATE_FILE).exists()
 
     def remove(self):
         """Remove it."""
+        # What a killed process leaves then is none, and no damaged one.
+        for name in (CHECKSUMS_FILE, STATE_FILE):
+            (self.folder / name).unlink(missing_ok=True)
         remove_folder(self.folder)
 
     def progress(self):
@@ -113,7 +117,7 @@ class Checkpoint:
                 *arrays_of(changing_variables(model)),
                 **within,
             )
-            write_text(beside / _STATE_FILE, json.dumps(state))
+            write_text(beside / STATE_FILE, json.dumps(state))
             write_checksums(beside)
 
     def restore(self, model, checksums):
@@ -167,7 +171,7 @@ class Checkpoint:
             assign(metric_variables(model), metrics)
 
     def _state(self):
-        path = self.folder / _STATE_FILE
+        path = self.folder / STATE_FILE
         state = read_json(path)
         if (
             not isinstance(state, dict)

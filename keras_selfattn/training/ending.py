@@ -5,12 +5,14 @@ import os
 import pathlib
 from collections.abc import Mapping
 
+from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.files import read_json
 from keras_selfattn.training.settings import SETTINGS_FILE
 from keras_selfattn.training.values import DEFAULTS
 
 HISTORY_FILE = "history.csv"
 CHECKPOINT_FOLDER = "checkpoint"
+STATE_FILE = "state.json"
 
 # Of what is watched, its name in the logs and whether more of it is better.
 _FIGURES = {
@@ -59,7 +61,7 @@ def finished_history(folder: str | os.PathLike) -> list[dict] | None:
     """
     folder = pathlib.Path(folder)
     settings, history = folder / SETTINGS_FILE, folder / HISTORY_FILE
-    if (folder / CHECKPOINT_FOLDER).exists() or not (
+    if (folder / CHECKPOINT_FOLDER / STATE_FILE).exists() or not (
         settings.exists() and history.exists()
     ):
         return None
@@ -68,7 +70,9 @@ def finished_history(folder: str | os.PathLike) -> list[dict] | None:
         raise ValueError(f"{settings} does not hold the settings of a run")
     training = saved["training"]
     logs = read_history(folder)
-    return logs if is_over(logs, training) else None
+    # They come at its end, which a callback may bring before its values do.
+    has_ended = (folder / CHECKSUMS_FILE).exists()
+    return logs if has_ended or is_over(logs, training) else None
 
 
 def read_history(folder: str | os.PathLike) -> list[dict]:

@@ -15,6 +15,7 @@ from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.checksums import check_checksums
 from keras_selfattn.checksums import write_checksums
 from keras_selfattn.files import disk_named
+from keras_selfattn.files import read_json
 from keras_selfattn.files import remove_folder
 from keras_selfattn.files import restore_folder
 from keras_selfattn.files import write_text
@@ -30,7 +31,9 @@ from keras_selfattn.training.settings import DATA_FOLDER
 from keras_selfattn.training.settings import SETTINGS_FILE
 from keras_selfattn.training.settings import check_new
 from keras_selfattn.training.settings import check_settings
+from keras_selfattn.training.settings import differences
 from keras_selfattn.training.settings import write_settings
+from keras_selfattn.training.values import DEFAULTS
 from keras_selfattn.training.values import VALUES
 from keras_selfattn.training.variables import fixed_checksum
 from keras_selfattn.zoo.folders import MODEL_FOLDER
@@ -85,7 +88,7 @@ class Run:
                 self.history, self.batches = self._checkpoint.progress()
             elif finished := finished_history(self.folder):
                 self.history = finished
-                self._check_over()
+                self._check_over(read_json(path)["training"])
                 self.is_finished = True
         else:
             check_new(self.folder, "run", DATA_FOLDER)
@@ -104,9 +107,15 @@ class Run:
     def drop_checkpoint(self) -> None:
         """Remove what a finished run would need to go on with more epochs."""
         self._checkpoint.remove()
+        # Still there where a callback has ended the run.
+        remove_folder(self.folder / DATA_FOLDER)
 
-    def _check_over(self):
-        if not self.is_over():
+    def _check_over(self, saved):
+        asked, saved = (
+            {**DEFAULTS, **each} for each in (self._training, saved)
+        )
+        # A callback may have ended it, whatever its values say.
+        if not self.is_over() and differences(asked, saved):
             raise ValueError(
                 f"The run in {self.folder} is finished, and its checkpoint is "
                 "gone: a run that is to go on with more epochs is started "

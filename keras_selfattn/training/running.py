@@ -259,6 +259,8 @@ def _train(run, asked, workers=None):
     if writes and run.is_finished:
         model = models.from_preset(run.folder, verify=asked.verify)
         _check_same_texts(run.folder, model, asked)
+        # What a killed process has left of it.
+        run.drop_checkpoint()
         return model
     training, seed = run.settings["training"], run.settings["seed"]
     if asked.origin is not None:
@@ -290,9 +292,9 @@ def _train(run, asked, workers=None):
         )
     if not writes:
         return None
+    write_run_checksums(run.folder)
     if not asked.keep_checkpoint:
         run.drop_checkpoint()
-    write_run_checksums(run.folder)
     return models.from_preset(run.folder, verify=asked.verify)
 
 

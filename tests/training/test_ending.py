@@ -2,12 +2,14 @@ import csv
 import json
 import shutil
 
+import keras
 import numpy as np
 import pytest
 
 from keras_selfattn import training
 from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.models import from_preset
+from keras_selfattn.training import checkpoint
 from keras_selfattn.training.ending import best_epoch
 from keras_selfattn.training.ending import is_over
 from keras_selfattn.training.ending import read_history
@@ -22,6 +24,7 @@ LOGS = [
     {"val_accuracy": 0.7, "val_macro_f1": 0.3, "val_loss": 0.8},
     {"val_accuracy": 0.6, "val_macro_f1": 0.3, "val_loss": 0.85},
 ]
+PATIENCE = {"patience": 2}
 
 
 @pytest.mark.parametrize(
@@ -37,7 +40,7 @@ def test_a_figure_that_is_no_number_is_replaced():
 
 
 def test_patience_counts_epochs_without_a_better_one():
-    values = {"epochs": 9, "patience": 2}
+    values = {"epochs": 9, **PATIENCE}
     assert [is_over(LOGS[:n], values) for n in range(5)] == [False] * 4 + [True]
     assert not is_over(LOGS, {"epochs": 9})
     assert is_over(LOGS, {"epochs": 4})
@@ -105,6 +108,50 @@ def test_a_run_without_a_checkpoint_that_is_not_finished_begins_anew(tmp_path):
         csv.writer(file).writerows(rows[:2])
     train(folder, resume=True)
     assert len(read_history(folder)) == 3
+
+
+def test_a_run_that_lost_its_patience_is_over_with_as_much_alone(tmp_path):
+    patient, hasty = ({"training": {"epochs": 9, **p}} for p in ({}, PATIENCE))
+    training.write_settings(tmp_path / training.SETTINGS_FILE, hasty)
+    training.write_history(tmp_path, LOGS)
+    assert training.Run(tmp_path, hasty, resume=True).is_finished
+    with pytest.raises(ValueError, match="finished.*--keep-checkpoint"):
+        training.Run(tmp_path, patient, resume=True)
+
+
+class Stop(keras.callbacks.Callback):
+    def on_epoch_end(self, epoch, logs=None):
+        self.model.stop_training = True
+
+
+def test_a_run_that_a_callback_has_ended_does_not_begin_anew(tmp_path):
+    folder = tmp_path / "run"
+    model = train(folder, callbacks=[Stop()], keep_checkpoint=False)
+    assert not (folder / training.DATA_FOLDER).exists()
+    before = (folder / "history.csv").read_text()
+    again = train(folder, resume=True)
+    assert (folder / "history.csv").read_text() == before
+    assert again.training_record == model.training_record
+    more = {"epochs": 4, "batch_size": 16}
+    with pytest.raises(ValueError, match="finished.*--keep-checkpoint"):
+        train(folder, training_overrides=more, resume=True)
+
+
+def test_a_checkpoint_whose_removal_is_cut_off(tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+    short = {"epochs": 1, "batch_size": 16}
+
+    def cut_off(removed):
+        (removed / "variables.npz").unlink()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "remove_folder", cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            train(folder, training_overrides=short, keep_checkpoint=False)
+    assert (folder / "checkpoint").exists()
+    train(folder, training_overrides=short, keep_checkpoint=False, resume=True)
+    assert not (folder / "checkpoint").exists()
 
 
 def test_balanced_classes(tmp_path):
