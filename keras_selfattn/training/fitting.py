@@ -91,6 +91,7 @@ def fit(
     model.stop_training = False
     while not model.stop_training:
         _restore(model, run, checksums, workers)
+        run.start()
         if run.is_over():
             return
         # The rest of an epoch ends as a run does, with the averages in place

@@ -26,6 +26,10 @@ _PREPROCESSOR_FOLDER = "preprocessor"
 _VECTORS_FILE = "vectors.npz"
 
 
+class _OtherTextsError(ValueError):
+    pass
+
+
 def kept_or_prepared(
     folder: pathlib.Path,
     preset: str,
@@ -33,6 +37,7 @@ def kept_or_prepared(
     dev_texts: Iterable,
     training: Mapping,
     overrides: Mapping,
+    goes_on: bool = False,
     **arguments: Any,
 ) -> PreparedTexts:
     """What a folder holds of the same texts, or what `prepare` puts there.
@@ -45,15 +50,23 @@ def kept_or_prepared(
         dev_texts: As there.
         training: As there.
         overrides: As there.
+        goes_on: Boolean, whether the run has learned from what the folder
+            holds, and so takes no other texts.
         **arguments: Its further arguments.
 
     Returns:
         The `PreparedTexts`.
+
+    Raises:
+        ValueError: if they are other texts, and the run goes on; or as of
+            `prepare`.
     """
     try:
         return _kept(folder, train_texts, dev_texts)
     # What a killed process has left of them, or what has been changed since.
-    except (ValueError, OSError):
+    except (ValueError, OSError) as error:
+        if goes_on and isinstance(error, _OtherTextsError):
+            raise
         remove_folder(folder)
     train_texts, dev_texts = map(Fingerprinted, (train_texts, dev_texts))
     texts = prepare(
@@ -89,7 +102,10 @@ def _kept(folder, train_texts, dev_texts):
     check_checksums(folder)
     found = read_checksums(train_texts, dev_texts, told["labels"])
     if found != {name: told[name] for name in found}:
-        raise ValueError(f"{folder} is of other texts")
+        raise _OtherTextsError(
+            "A run is resumed with the texts it was started with. Received "
+            f"others than those of {folder}"
+        )
     vectors = None
     if (folder / _VECTORS_FILE).exists():
         with np.load(folder / _VECTORS_FILE) as arrays:

@@ -268,7 +268,8 @@ def _train(run, asked, workers=None):
     elif asked.model_overrides:
         check_model_arguments(run.settings["preset"], asked.model_overrides)
     with run.data_folder() as data:
-        texts = _texts(run.settings, asked, data)
+        goes_on = bool(run.history or run.batches)
+        texts = _texts(run.settings, asked, data, goes_on)
         targets = _targets(run.settings, asked, texts, data / _TARGETS_FOLDER)
         model = _model(run.settings, asked, texts)
         # As large as the table that they are in now.
@@ -279,7 +280,6 @@ def _train(run, asked, workers=None):
                 _print_classes(texts.train_data)
             _warn_of_size(model, texts.train_data)
             warn_of_repeated_rows(texts.train_data, texts.dev_data)
-        run.start()
         fit(
             model,
             texts,
@@ -298,7 +298,7 @@ def _train(run, asked, workers=None):
     return models.from_preset(run.folder, verify=asked.verify)
 
 
-def _texts(settings, asked, folder):
+def _texts(settings, asked, folder, goes_on):
     """The `PreparedTexts`, of which new ones are written to a folder."""
     preset, training, vectors = (
         settings[name] for name in ("preset", "training", "vectors")
@@ -312,6 +312,7 @@ def _texts(settings, asked, folder):
             training,
             asked.model_overrides,
             vectors=vectors,
+            goes_on=goes_on,
             start=None if asked.origin is None else asked.origin.model,
         )
     if asked.origin is not None:

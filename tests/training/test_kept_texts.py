@@ -74,8 +74,9 @@ def test_what_is_damaged_is_encoded_again(run, tmp_path, monkeypatch, name):
     assert_same_run(run[0], folder)
 
 
-def test_other_texts_are_refused(tmp_path):
+def test_other_texts_are_refused(tmp_path, monkeypatch):
     folder = stopped(tmp_path / "run")
+    calls = encoded(monkeypatch)
     with pytest.raises(ValueError, match="with the texts it was started with"):
         training.train(
             "lin2017_yelp",
@@ -86,6 +87,9 @@ def test_other_texts_are_refused(tmp_path):
             model_overrides=SMALL,
             training_overrides={"epochs": 3, "batch_size": 16},
         )
+    # What there is of its own texts stays.
+    train(folder, resume=True)
+    assert not calls
 
 
 def test_what_a_run_that_had_not_begun_has_left_is_not_used(tmp_path):

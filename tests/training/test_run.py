@@ -292,6 +292,7 @@ TRAIN, DEV = reviews(96, 1), reviews(40, 2)
     ids=["order", "fewer", "train", "dev", "words"],
 )
 def test_a_run_is_not_resumed_with_other_texts(run, train_texts, dev_texts):
+    before = files_of(run[0])
     with pytest.raises(ValueError, match="the texts it was started with"):
         training.train(
             "lin2017_yelp",
@@ -300,9 +301,16 @@ def test_a_run_is_not_resumed_with_other_texts(run, train_texts, dev_texts):
             run[0],
             resume=True,
             model_overrides=SMALL,
-            training_overrides={"epochs": 3, "batch_size": 16},
+            training_overrides={"epochs": 3, "batch_size": 16, "patience": 3},
             verbose=0,
         )
+    assert files_of(run[0]) == before
+
+
+def files_of(folder):
+    return {
+        path: path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
 
 
 def checkpoint_of(run, folder, forget=(), **changes):
