@@ -187,7 +187,8 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
 
         Raises:
             ValueError: if there is a `batch_size`, or no labels; or
-                `ema_epochs` with rows that can't be counted.
+                `ema_epochs` with rows that can't be counted, or
+                `class_weight` with what is no `EncodedDataset`.
             keras_tuner.errors.FailedTrialError: if the loss becomes NaN, or
                 if the memory is too small; the trial alone has failed then.
         """
@@ -199,7 +200,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
                 f"Received: batch_size={kwargs['batch_size']!r}"
             )
         if values.get("class_weight") and not isinstance(x, EncodedDataset):
-            raise ValueError(
+            raise keras_tuner.errors.FatalValueError(
                 "`class_weight` is a value of trials on an EncodedDataset; "
                 "with other data it is an argument of the search. "
                 f"Received: class_weight={values['class_weight']!r}"
