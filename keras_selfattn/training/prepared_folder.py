@@ -103,6 +103,8 @@ class PreparedFolder:
         preprocessor = TextPreprocessor.load(inner, verify=self._verify)
         found = None
         if vectors is not None:
+            if self._verify:
+                check_checksums(inner, (VECTORS_FILE,))
             with np.load(inner / VECTORS_FILE) as arrays:
                 found = arrays["vectors"], arrays["found"]
         labels = self._manifest["labels"]

@@ -259,9 +259,14 @@ def test_a_folder_of_other_ids(prepared, tmp_path):
         training.PreparedFolder(tmp_path)
 
 
-def test_a_changed_shard(paths, tmp_path):
-    prepare(tmp_path / "ids", paths)
-    path = tmp_path / "ids" / "train" / "00000-0000" / "labels.npy"
+@pytest.mark.parametrize(
+    "name", ["train/00000-0000/labels.npy", "preprocessor/vectors.npz"]
+)
+def test_a_changed_file(name, paths, tmp_path):
+    vectors = tmp_path / "vectors.txt"
+    write_vectors(vectors, ["food", "was"])
+    prepare(tmp_path / "ids", paths, vectors=vectors)
+    path = tmp_path / "ids" / name
     path.write_bytes(path.read_bytes()[:-1] + b"\7")
-    with pytest.raises(ValueError, match="labels.npy is not the file"):
-        train(tmp_path / "ids", tmp_path / "run")
+    with pytest.raises(ValueError, match=f"{path.name} is not the file"):
+        train(tmp_path / "ids", tmp_path / "run", vectors=vectors)
