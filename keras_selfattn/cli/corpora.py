@@ -175,8 +175,12 @@ def check_dev(options, train, fraction=None):
     """`ValueError` where there are no dev texts beside the training texts."""
     if fraction is not None:
         check_fraction(fraction)
-        if options.dev is not None:
-            raise ValueError("Expected --dev or --dev-fraction, and not both")
+        for name in ("dev", "dev_split"):
+            if getattr(options, name) is not None:
+                raise ValueError(
+                    f"Expected --{name.replace('_', '-')} or --dev-fraction, "
+                    "and not both"
+                )
     elif options.dev is None and not formats.is_archive(train):
         more = ", or --dev-fraction" if hasattr(options, "dev_fraction") else ""
         raise ValueError(f"Expected --dev with the dev texts{more}")

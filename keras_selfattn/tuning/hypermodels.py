@@ -88,6 +88,12 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
                 "`monitor` must be accuracy in a search, whose trials are "
                 f"measured by it. Received: monitor={monitor!r}"
             )
+        if "student_loss_weight" in arguments:
+            raise ValueError(
+                "`student_loss_weight` is for teachers, which a search has "
+                "none of. Received: student_loss_weight="
+                f"{arguments['student_loss_weight']!r}"
+            )
         space = recipe_space(recipe, values) or SPACES[values.class_name]
         self.choices = find_choices(
             values, arguments, space if papers_space else ()

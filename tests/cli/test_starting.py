@@ -80,6 +80,10 @@ def test_answers_without_keras(place, program, arguments):
             "Expected --dev or --dev-fraction",
         ),
         (
+            "train texts.jsonl --output new --dev-split dev --dev-fraction 0.1",
+            "Expected --dev-split or --dev-fraction",
+        ),
+        (
             "train texts.jsonl --output new --dev-fraction 1.5",
             "`dev_fraction` must be a number above 0 and below 1",
         ),

@@ -744,3 +744,8 @@ def test_classes_of_the_same_share(monkeypatch):
 def test_trials_are_measured_by_accuracy():
     with pytest.raises(ValueError, match="`monitor` must be accuracy"):
         make(units=[4, 8], monitor="loss")
+
+
+def test_trials_have_no_teachers():
+    with pytest.raises(ValueError, match="`student_loss_weight`.*teachers"):
+        make(units=[4, 8], student_loss_weight=0.5)
