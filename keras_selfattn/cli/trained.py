@@ -12,6 +12,9 @@ def write_card(model, options, corpus, dev_corpus, recipe):
         corpus: The training texts, or a `PreparedFolder`.
         dev_corpus: The dev texts, or `None` with that.
         recipe: The `Recipe` of the run.
+
+    Raises:
+        ValueError: if the texts are no longer those that it has learned from.
     """
     from keras_selfattn.data.fingerprint import fingerprint
     from keras_selfattn.evaluation import evaluate
@@ -23,6 +26,7 @@ def write_card(model, options, corpus, dev_corpus, recipe):
     else:
         corpora_by_name = {"train": corpus, "dev": dev_corpus}
         data = {name: fingerprint(c) for name, c in corpora_by_name.items()}
+        _check_unchanged(data, model, options.output)
         evaluation = evaluate(model, dev_corpus)
     write_model_card(
         options.output,
@@ -33,6 +37,17 @@ def write_card(model, options, corpus, dev_corpus, recipe):
         licence=recipe.licence,
         limits=recipe.limits,
     )
+
+
+def _check_unchanged(data, model, folder):
+    # A search does not note its texts.
+    for name, noted in model.training_record.get("texts", {}).items():
+        if data[name]["sha256"] != noted:
+            raise ValueError(
+                f"The {name} texts have changed since they were read for the "
+                f"model in {folder}, which is whole, but has no card: that "
+                "would tell of others"
+            )
 
 
 def print_best(model, options):

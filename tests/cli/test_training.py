@@ -424,6 +424,29 @@ def test_a_card_that_is_missing_is_written_when_the_run_goes_on(
     assert "over 20 texts" in card
 
 
+@pytest.mark.parametrize("part", ["train", "dev"])
+def test_a_card_tells_of_no_texts_that_have_changed_meanwhile(
+    data, tmp_path, monkeypatch, capsys, part
+):
+    for name in ("train", "dev"):
+        rows = (data / f"{name}.jsonl").read_text()
+        (tmp_path / f"{name}.jsonl").write_text(rows)
+
+    class Edited(keras.callbacks.CallbackList):
+        def on_epoch_begin(self, epoch, logs=None):
+            path = tmp_path / f"{part}.jsonl"
+            path.write_text(path.read_text().replace(" the ", " a ", 1))
+            super().on_epoch_begin(epoch, logs)
+
+    run = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        patch.setattr(keras.callbacks, "CallbackList", Edited)
+        message = f"The {part} texts have changed"
+        fails(capsys, train_arguments(tmp_path, run), message, str(run))
+    assert (run / "model" / "model.weights.h5").exists()
+    assert not (run / "model" / "README.md").exists()
+
+
 @pytest.mark.parametrize("epoch", [0, 1])
 def test_an_interrupted_run_tells_how_it_goes_on(
     data, tmp_path, monkeypatch, capsys, epoch
