@@ -59,6 +59,10 @@ _RULES = (
     ),
 )
 
+# What ICU lowercases in another way where the process's language is Turkish,
+# Azerbaijani or Lithuanian, beside I and J.
+_LOWERCASED = (("İ", "i\u0307"), *zip("ÌÍĨĮ", "ìíĩį", strict=True))
+
 # Control characters do not outlive the cleaning, so this one is free to mark
 # a text without words.
 _EMPTY_MARK = "\x01"
@@ -143,7 +147,7 @@ class PennTreebankTokenizer:
         for pattern, rewrite, _ in _RULES:
             texts = tf.strings.regex_replace(texts, pattern, rewrite)
         if self.lowercase:
-            texts = tf.strings.lower(texts, encoding="utf-8")
+            texts = _lower(texts)
         tokens = self.split(texts)
         return tokens.with_values(
             tf.where(tokens.values == _EMPTY_MARK, UNKNOWN, tokens.values)
@@ -210,6 +214,14 @@ def string_tensor(texts: Any) -> tf.Tensor:
             f"`texts` must have the shape (batch,). Received: {texts.shape}"
         )
     return texts
+
+
+def _lower(texts):
+    """Lowercases texts, whatever the language of the process."""
+    texts = tf.strings.lower(texts)
+    for upper, lower in _LOWERCASED:
+        texts = tf.strings.regex_replace(texts, upper, lower)
+    return tf.strings.lower(texts, encoding="utf-8")
 
 
 # A token may depend on the word after it, so one more is kept.

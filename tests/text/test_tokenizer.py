@@ -1,6 +1,9 @@
+import ast
 import gzip
 import json
+import os
 import re
+import subprocess
 import sys
 
 import pytest
@@ -92,6 +95,25 @@ def test_lowercase_keeps_the_split(implementation):
         ["ÉTÉ. J. Fox"], lowercase=True, implementation=implementation
     )
     assert tokens == [["été", ".", "j.", "fox"]]
+
+
+@pytest.mark.parametrize("language", ["tr_TR", "lt_LT"])
+def test_lowercase_is_that_of_no_language(language):
+    # ICU looks at it once a process.
+    text = "IT İ I\u0307 J\u0300 Į\u0300 Ì Í Ĩ"
+    script = (
+        "from keras_selfattn.text import PennTreebankTokenizer\n"
+        f"tokens = PennTreebankTokenizer(lowercase=True)([{text!a}])\n"
+        "print([token.decode() for token in tokens.values.numpy()])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", script],
+        env={**os.environ, "LC_ALL": f"{language}.UTF-8"},
+        capture_output=True,
+        encoding="utf-8",
+    )
+    assert run.returncode == 0, run.stderr
+    assert ast.literal_eval(run.stdout) == text.lower().split()
 
 
 def test_no_rows(implementation):
