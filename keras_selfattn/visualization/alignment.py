@@ -30,7 +30,9 @@ def align(text, tokens):
     >>> align("I don't.", ["i", "do", "n't", "."])
     ("I don't.", [(0, 1), (2, 4), (4, 7), (7, 8)])
     """
-    shown = clean(str(text).translate(_SPACES))
+    # As many of them stand for bytes that are no UTF-8 as in the tokens.
+    text = str(text).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    shown = clean(text.translate(_SPACES))
     tokens = [clean(token) for token in tokens]
     # It is no word of the text, but has weight, so it must be seen.
     if tokens[:1] == [NULL] and not shown.startswith(NULL):

@@ -25,6 +25,8 @@ from keras_selfattn.visualization.alignment import align
         ("‘‘a’’", ["''", "a", "''"], ["‘‘", "a", "’’"]),
         ("a (b)", ["a", "-LRB-", "b"], ["a", "-LRB-", "b"]),
         ("a\x00b", ["a\x00b"], ["a\ufffdb"]),
+        # Half a surrogate pair is three bytes that are no UTF-8.
+        ("So  \ud83d!", ["so", "\ufffd" * 3, "!"], ["So", "\ufffd" * 3, "!"]),
         # What the tokenizer takes for white space.
         ("A\x0bb\x0cc\x1cd\x85e", [*"abcde"], [*"Abcde"]),
         # Of other letters, or of another length, in lower case.
@@ -50,4 +52,4 @@ def test_controls_and_surrogates_are_replaced():
     shown, _ = align("a\x1b[31m\x9b\ud800b", ["x"])
     assert shown == "x"
     shown, _ = align("a\x1b[31m\x9b\ud800b\t", [])
-    assert shown == "a\ufffd[31m\ufffd\ufffdb\t"
+    assert shown == "a\ufffd[31m\ufffd" + "\ufffd" * 3 + "b\t"
