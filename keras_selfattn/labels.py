@@ -59,6 +59,8 @@ def plain_label(label: Any) -> Any:
     """A label, NumPy's as Python's own, or `ValueError` if it is none."""
     value = label.item() if isinstance(label, np.generic) else label
     is_label = isinstance(value, (str, numbers.Real)) and value == value
+    # Those of nanoseconds have an integer as their item.
+    is_label &= not isinstance(label, (np.datetime64, np.timedelta64))
     if not is_label:
         raise ValueError(
             "Expected a label that is a string, a number or a boolean. "
@@ -134,14 +136,15 @@ def of_classes(labels: Iterable, num_classes: int) -> list:
         labels, sorted, by value where all are numbers.
 
     Raises:
-        ValueError: if there are more or fewer labels than classes.
+        ValueError: if there are more or fewer labels than classes, or as
+            `of_texts`.
 
     Example:
 
     >>> of_classes(["yes", "no", "yes"], 2), of_classes([2, 0, 2], 3)
     (['no', 'yes'], [0, 1, 2])
     """
-    found = in_order(plain(dict.fromkeys(labels)))
+    found = of_texts(dict.fromkeys(labels))
     if all(_is_number_of_class(label, num_classes) for label in found):
         return list(range(num_classes))
     if len(found) != num_classes:

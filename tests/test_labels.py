@@ -46,6 +46,8 @@ def test_labels_become_python_s_own(given, expected):
         ([b"a"], "b'a'"),
         ([float("nan")], "nan"),
         ([["a"]], r"\['a'\]"),
+        ([np.datetime64("2020-01-01", "ns")], "2020-01-01"),
+        ([np.timedelta64(1, "ns")], "timedelta64"),
         (["a", "b", "a"], "differ, as text too"),
         ([1, "1"], "differ, as text too"),
         ([True, 1], "differ, as text too"),
@@ -75,6 +77,8 @@ def test_labels_of_texts_that_files_write_in_several_ways(alike):
     received = re.escape(f"Received: {first!r} and {second!r}")
     with pytest.raises(ValueError, match=received):
         EncodedDataset.from_texts(records, tiny_classifier().preprocessor)
+    with pytest.raises(ValueError, match=received):
+        labels.of_classes([*alike, "other"], 3)
 
 
 @pytest.mark.parametrize(

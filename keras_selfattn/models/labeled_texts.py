@@ -176,6 +176,9 @@ def targets_of(model, labels, rows, collect=False):
         )
     labels = columns.listed(labels)
     targets = np.asarray(labels)
+    if targets.dtype.kind not in "biuf":
+        # NumPy would write all as text that stand beside one, NaN among them.
+        targets = np.asarray(labels, object)
     if targets.ndim == 2 and targets.shape[1] == 1:
         targets = targets[:, 0]
     _check_rows("labels", targets, rows)

@@ -255,11 +255,14 @@ def _is_column(data):
 
 def _decoded(array):
     """A list of an array's values, with strings in the place of UTF-8."""
-    if np.ndim(array) > 1:
+    array = np.asarray(array)
+    if array.ndim > 1:
         return [_decoded(row) for row in array]
+    # Dates of nanoseconds would become integers.
+    values = list(array) if array.dtype.kind in "mM" else array.tolist()
     return [
         value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-        for value in np.asarray(array).tolist()
+        for value in values
     ]
 
 

@@ -365,6 +365,8 @@ def test_a_seed_repeats_a_fit():
         (NUMBERS, [0, 1, 2]),
         ((NUMBERS + 3).tolist(), [3, 4, 5]),
         (np.minimum(NUMBERS, 1), [0, 1, 2]),
+        # Each as it is, whatever the others are.
+        ([*["1"] * 2, *[True, "b\0"] * 9], ["1", True, "b\0"]),
     ],
 )
 def test_labels_are_collected(labels, expected):
@@ -372,6 +374,22 @@ def test_labels_are_collected(labels, expected):
     model.labels = None
     model.fit(TEXTS, labels, verbose=0)
     assert model.labels == expected
+
+
+@pytest.mark.parametrize(
+    "missing", [float("nan"), None, np.datetime64("2020-01-01", "ns")]
+)
+def test_what_is_no_label_is_no_class(missing):
+    model = compiled(tiny_classifier(labels=["a", "b"]))
+    model.labels = None
+    for labels in (
+        [missing, "a"],
+        np.array([missing, "a"], object),
+        np.array([missing, missing]),
+    ):
+        with pytest.raises(ValueError, match="a label that is a string"):
+            model.fit(["good", "bad"], labels, verbose=0)
+        assert model.labels is None
 
 
 @pytest.mark.parametrize(
