@@ -1,5 +1,6 @@
 """Word vectors in text files."""
 
+import codecs
 import collections
 import gzip
 import itertools
@@ -206,6 +207,10 @@ def _read_rows(path):
         if (stripped := line.rstrip(b" \r\n"))
     )
     first = list(itertools.islice(rows, _FIRST_ROWS))
+    if first:
+        number, line = first[0]
+        # Windows begins files with a byte order mark.
+        first[0] = number, line.removeprefix(codecs.BOM_UTF8)
     announced = None
     if first and _HEADER.fullmatch(first[0][1]):
         announced, width = map(int, first.pop(0)[1].split())

@@ -73,9 +73,10 @@ def test_formats(write, header, suffix):
         lambda content: content.replace("\n", " \n"),
         lambda content: content.replace("\n", "\r\n"),
         lambda content: content.rstrip("\n"),
+        lambda content: f"\ufeff{content}",
         lambda content: content + "\n",
     ],
-    ids=["spaces", "crlf", "no_last_line_end", "blank_line"],
+    ids=["spaces", "crlf", "no_last_line_end", "byte_order_mark", "blank_line"],
 )
 @pytest.mark.parametrize("header", ["", "5 3\n"])
 def test_harmless_variants(write, header, change):
