@@ -7,7 +7,11 @@ from keras_selfattn.cli import models
 from keras_selfattn.cli.notes import note
 from keras_selfattn.data import formats
 from keras_selfattn.data.pipes import STANDARD_INPUT
+from keras_selfattn.sides import sentences
+from keras_selfattn.streams import chunks
 
+# How many texts are asked at once.
+BATCH = 64
 _EXPECTED = (
     "Expected texts, or --file with a file of texts, or --pair with the two "
     "of a pair"
@@ -75,6 +79,41 @@ def open_file(options, labelled, forgiving=False):
     return corpora.open_corpus(
         options.file, options, options.split, labelled and known, forgiving
     )
+
+
+class Unread:
+    """Counts the words that a model does not read of texts.
+
+    Args:
+        model: The classifier.
+    """
+
+    def __init__(self, model):
+        self._preprocessor = model.preprocessor
+        self._words = self._texts = 0
+
+    def add(self, texts):
+        """Count the words of a list of texts, or of pairs."""
+        counts = sum(
+            self._preprocessor.count_unread(column)
+            for column in zip(*map(sentences, texts), strict=True)
+        )
+        self._words += int(counts.sum())
+        self._texts += int((counts > 0).sum())
+
+    def among(self, records):
+        """The same records, whose texts are counted."""
+        for chunk in chunks(records, BATCH):
+            self.add([text for text, *_ in chunk])
+            yield from chunk
+
+    def tell(self):
+        """Note how many there were, if any."""
+        if self._texts:
+            note(
+                f"{self._words:,} words of {self._texts:,} texts were not "
+                "read: they lie beyond `max_tokens`"
+            )
 
 
 def columns(text):

@@ -60,8 +60,11 @@ def evaluate(options):
     model = models.load(options)
     text = asked_texts.first_text(model, corpus)
     given = dict.fromkeys([*asked_texts.columns(text), "label"], str)
+    unread = asked_texts.Unread(model)
     with progress(corpus, "Evaluating") as read:
-        result = _evaluate(model, read, options.predictions, given)
+        result = _evaluate(
+            model, unread.among(read), options.predictions, given
+        )
     as_json = json.dumps(figures(result), indent=2)
     if prints_json:
         print(as_json)
@@ -70,6 +73,7 @@ def evaluate(options):
             write_text(options.json, f"{as_json}\n")
         _print_evaluation(result)
     corpora.report_left_out(corpus)
+    unread.tell()
     if options.faithfulness:
         from keras_selfattn import faithfulness
 

@@ -17,10 +17,8 @@ from keras_selfattn.data.bad_rows import BadRows
 from keras_selfattn.data.lines import place
 from keras_selfattn.data.values import as_json
 from keras_selfattn.locks import path_held
-from keras_selfattn.sides import sentences
 from keras_selfattn.streams import chunks
 
-_BATCH = 64
 _DIGITS = 4
 _CONTROLS = re.compile("[\x7f-\x9f]")
 
@@ -62,18 +60,14 @@ def predict(options):
         rows = [(asked_texts.columns(text), text) for text in typed]
     model = models.load(options)
     answers = Answers(model.labels, options.digits)
-    unread = []
+    unread = asked_texts.Unread(model)
     if not options.output:
         for _, *answer in _answered(model, rows, unread):
             _print(answers.shown(*answer))
     else:
         with progress(rows, "Answering") as read:
             _write(options.output, answers, _answered(model, read, unread))
-    if unread:
-        note(
-            f"{sum(unread):,} words of {len(unread):,} texts were not read: "
-            "they lie beyond `max_tokens`"
-        )
+    unread.tell()
     if bad_rows.bad:
         note(
             f"{place(options.file)}: {bad_rows} without an answer; the first: "
@@ -107,23 +101,18 @@ def _answered(model, rows, unread):
     Args:
         model: The classifier.
         rows: Iterable of tuples of columns and a text, or what is wrong.
-        unread: List that gets the number of unread words of each text that
-            has any.
+        unread: `asked_texts.Unread`, which counts the texts' words.
     """
     from keras_selfattn import evaluation
 
-    for chunk in chunks(rows, _BATCH):
+    for chunk in chunks(rows, asked_texts.BATCH):
         texts = [text for _, text in chunk if not isinstance(text, ValueError)]
         if texts:
             asked_texts.check_kind(model, not isinstance(texts[0], str))
-            counts = sum(
-                model.preprocessor.count_unread(column)
-                for column in zip(*map(sentences, texts), strict=True)
-            )
-            unread.extend(counts[counts > 0].tolist())
+            unread.add(texts)
         answers = (
             row
-            for _, batch in evaluation.predict(model, texts, _BATCH)
+            for _, batch in evaluation.predict(model, texts, asked_texts.BATCH)
             for row in batch
         )
         for columns, text in chunk:

@@ -10,6 +10,7 @@ from keras_selfattn import evaluation
 from keras_selfattn.cli import main
 from keras_selfattn.models import from_preset
 from tests.cli.commands import fails
+from tests.tiny_classifier import tiny_classifier
 
 
 def ask(run, data, *more):
@@ -133,6 +134,28 @@ def test_an_unseen_label_among_many(run, tmp_path, capsys):
     assert "3 rows, left out: 1 unknown label" in line
     assert f"{path}:3: expected" in line
     assert "'six'" in line
+
+
+@pytest.mark.parametrize("more", [[], ["--json=-"]])
+def test_unread_words_are_counted_at_the_end(tmp_path, capsys, more):
+    model = tiny_classifier()
+    model.preprocessor.max_tokens = 3
+    model.save_to_preset(tmp_path / "model")
+    file = tmp_path / "texts.csv"
+    for rows, told in (
+        (["bad food,two"], []),
+        (
+            ["a b c d e,1", "bad food,two", "bad food is bad food,1"],
+            [
+                "keras-selfattn: 4 words of 2 texts were not read: they lie "
+                "beyond `max_tokens`"
+            ],
+        ),
+    ):
+        file.write_text("\n".join(["text,label", *rows]))
+        folder = str(tmp_path / "model")
+        assert main(["evaluate", folder, str(file), *more]) == 0
+        assert capsys.readouterr().err.splitlines() == told
 
 
 def test_pairs_for_a_model_of_texts(run, tmp_path, capsys):
