@@ -57,8 +57,9 @@ class MacroF1(keras.metrics.Metric):
         either = ops.sum(self.confusion, axis=0) + ops.sum(
             self.confusion, axis=1
         )
-        f1 = 2 * right / ops.maximum(either, 1.0)
-        known = ops.cast(either > 0, f1.dtype)
+        known = either > 0
+        f1 = 2 * right / ops.where(known, either, 1.0)
+        known = ops.cast(known, f1.dtype)
         return ops.sum(f1) / ops.maximum(ops.sum(known), 1.0)
 
     def get_config(self) -> dict:

@@ -45,3 +45,11 @@ def test_weights_of_rows():
     metric = MacroF1(2)
     metric.update_state([0, 1], [[1, 0], [1, 0]], sample_weight=[1, 0])
     assert float(metric.result()) == 1
+
+
+def test_small_weights_count_among_each_other():
+    metric = MacroF1(3)
+    labels, scores = [0, 0, 1], [[1, 0, 0], [0, 1, 0], [0, 1, 0]]
+    metric.update_state(labels, scores, sample_weight=[1e-4] * 3)
+    # F1 of 2 / 3 twice, and a class that is nowhere.
+    assert float(metric.result()) == pytest.approx(2 / 3)
