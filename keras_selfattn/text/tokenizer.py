@@ -77,8 +77,9 @@ class PennTreebankTokenizer:
     step is a TensorFlow op, so the same graph runs in `tf.data`, in a
     `tf.function` and in a SavedModel.
 
-    Bytes that are no UTF-8 and control characters (NUL among them) become
-    U+FFFD. Unicode whitespace separates words.
+    Bytes that are no UTF-8 and control characters below U+0020 (NUL among
+    them) become U+FFFD. Unicode whitespace separates words. Lowercase is that
+    of no language, whatever that of the process is.
 
     Args:
         lowercase: Boolean, whether the tokens are lowercased.
