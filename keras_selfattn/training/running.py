@@ -18,6 +18,7 @@ from keras_selfattn.checksums import write_checksums
 from keras_selfattn.data.joined_vectors import vector_files
 from keras_selfattn.data.labeled_rows import check_rows
 from keras_selfattn.data.repeated_rows import warn_of_repeated_rows
+from keras_selfattn.data.shards import ShardedDataset
 from keras_selfattn.files import remove_folder
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.labels import listed
@@ -278,6 +279,7 @@ def _train(run, asked, workers=None):
         if writes:
             if shown(asked.fitting["verbose"]):
                 _print_classes(texts.train_data)
+                _print_cut(texts)
             _warn_of_size(model, texts.train_data)
             warn_of_repeated_rows(texts.train_data, texts.dev_data)
         fit(
@@ -414,6 +416,25 @@ def _check_same_texts(folder, model, asked):
 def _print_classes(data):
     labels = data.label_names
     print(f"Classes: {listed(labels, data.class_counts(len(labels)))}")
+
+
+def _print_cut(texts):
+    limit, data = texts.preprocessor.max_tokens, texts.train_data
+    if limit is None:
+        return
+    parts = data.parts() if isinstance(data, ShardedDataset) else [data]
+    # A text of as many words is not told from one that was cut.
+    count = sum(
+        np.count_nonzero(
+            part.lengths.reshape(len(part), -1).max(axis=1) >= limit
+        )
+        for part in parts
+    )
+    if count:
+        print(
+            f"Up to {limit:,} words of a text are read (max_tokens), and "
+            f"{count:,} of {len(data):,} training texts have as many, or more"
+        )
 
 
 def _warn_of_size(model, data):

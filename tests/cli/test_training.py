@@ -50,6 +50,35 @@ def test_long_classes_keep_their_counts(tmp_path, capsys):
     assert f"Classes: {long[:40]}... (2), other (2)\n" in shown
 
 
+@pytest.mark.parametrize(
+    ("limit", "prepared"), [(3, False), (3, True), (6, False)]
+)
+def test_texts_that_may_be_cut_are_counted(tmp_path, capsys, limit, prepared):
+    texts = ["good food", "a b c", "good food is good"]
+    lines = [
+        json.dumps({"text": text, "label": label})
+        for text in texts
+        for label in ("x", "y")
+    ]
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("\n".join(lines))
+    arguments = [str(rows), f"--dev={rows}"]
+    small = [*SMALL, f"--set=max_tokens={limit}"]
+    if prepared:
+        ids = str(tmp_path / "ids")
+        assert main(["prepare", *arguments, f"--output={ids}", *small]) == 0
+        arguments = [ids]
+    run = f"--output={tmp_path / 'run'}"
+    capsys.readouterr()
+    assert main(["train", *arguments, run, *small]) == 0
+    shown = capsys.readouterr().out
+    told = (
+        "Up to 3 words of a text are read (max_tokens), and 4 of 6 training "
+        "texts have as many, or more\n"
+    )
+    assert (told in shown) == ("max_tokens" in shown) == (limit == 3)
+
+
 def test_settings_of_its_own_without_a_preset(data, run, tmp_path):
     settings = json.loads((run / "settings.json").read_text())
     recipe = zoo.get_recipe("own_texts")
