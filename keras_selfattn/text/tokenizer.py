@@ -1,5 +1,6 @@
 """The tokenizer, as TensorFlow ops: one graph for training and serving."""
 
+import numbers
 from collections.abc import Sequence
 from typing import Any
 
@@ -7,6 +8,7 @@ import tensorflow as tf
 
 from keras_selfattn import validation
 from keras_selfattn.streams import several
+from keras_selfattn.text.columns import listed
 from keras_selfattn.text.pieces import LAST
 
 UNKNOWN = "[UNK]"
@@ -194,27 +196,36 @@ def string_tensor(texts: Any) -> tf.Tensor:
     """The tensor of texts, `(B,)`, in UTF-8 as the tokenizer takes it.
 
     Args:
-        texts: List of strings, or a tensor of them.
+        texts: List, array, column or tensor of strings.
 
     Raises:
-        ValueError: If `texts` is one string, or not of rank 1.
+        ValueError: If `texts` is one string, or not of rank 1, or one of
+            them is none.
     """
     texts = several(texts)
+    if not tf.is_tensor(texts):
+        texts = listed(texts)
     if isinstance(texts, (list, tuple)):
-        # Half of a surrogate pair, as cut JSON has it, is no UTF-8: it goes
-        # on as the bytes that the tokenizer replaces.
-        texts = [
-            text.encode("utf-8", "surrogatepass")
-            if isinstance(text, str)
-            else text
-            for text in texts
-        ]
+        texts = list(map(_encoded, texts))
     texts = tf.convert_to_tensor(texts, dtype=tf.string)
     if texts.shape.rank not in (None, 1):
         raise ValueError(
             f"`texts` must have the shape (batch,). Received: {texts.shape}"
         )
     return texts
+
+
+def _encoded(text):
+    if isinstance(text, str):
+        # Half of a surrogate pair, as cut JSON has it, is no UTF-8: it goes
+        # on as the bytes that the tokenizer replaces.
+        return text.encode("utf-8", "surrogatepass")
+    if text is None or isinstance(text, numbers.Number):
+        raise ValueError(
+            "Expected texts that are strings. "
+            f"Received: {text!r}, a {type(text).__name__}"
+        )
+    return text
 
 
 def _lower(texts):

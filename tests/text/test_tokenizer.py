@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import tensorflow as tf
 from hypothesis import example
@@ -90,6 +91,12 @@ def test_bytes_that_are_no_text(implementation):
     assert tokens[3][0] == "half" and set(tokens[3][1]) == {"�"}
 
 
+def test_arrays_are_read_as_lists():
+    texts = ["half \ud83d", "A dog."]
+    for array in (np.array(texts), np.array(texts, object)):
+        assert tokenize(array) == tokenize(texts)
+
+
 def test_lowercase_keeps_the_split(implementation):
     tokens = tokenize(
         ["ÉTÉ. J. Fox"], lowercase=True, implementation=implementation
@@ -126,6 +133,13 @@ def test_bad_arguments():
         PennTreebankTokenizer(implementation="nltk")
     with pytest.raises(ValueError, match=r"\(batch,\).*\(1, 1\)"):
         PennTreebankTokenizer()([["a"]])
+    for texts, received in (
+        ([1], "1, a int"),
+        (["a", None], "None, a NoneType"),
+        (np.array(["a", float("nan")], object), "nan, a float"),
+    ):
+        with pytest.raises(ValueError, match=f"are strings.*{received}"):
+            PennTreebankTokenizer()(texts)
 
 
 @settings(max_examples=300, deadline=None)
