@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import numbers
 import tempfile
 
 import numpy as np
@@ -115,14 +116,39 @@ def weighed(model, targets, weights, class_weight):
         )
     of_classes = np.ones(len(labels), "float32")
     classes = class_labels.numbers_of(class_weight, labels, of="class weight")
+    _check_once(classes, class_weight)
+    of_classes[classes] = list(class_weight.values())
+    of_rows = of_classes[targets]
+    return of_rows if weights is None else of_rows * weights
+
+
+def numbered(model, class_weight):
+    """A `class_weight` by numbers of classes alone, as Keras takes it.
+
+    Args:
+        model: A classifier.
+        class_weight: Dictionary of weights by the label, or the number, of a
+            class, or `None`.
+    """
+    if class_weight is None:
+        return None
+    known = _known_labels(model)
+    classes = [
+        key
+        if isinstance(key, numbers.Number)
+        else class_labels.numbers_of([key], known, of="class weight").item()
+        for key in class_weight
+    ]
+    _check_once(classes, class_weight)
+    return dict(zip(classes, class_weight.values(), strict=True))
+
+
+def _check_once(classes, class_weight):
     if len(set(classes)) < len(classes):
         raise ValueError(
             "`class_weight` must name each class once. "
             f"Received: class_weight={class_weight!r}"
         )
-    of_classes[classes] = list(class_weight.values())
-    of_rows = of_classes[targets]
-    return of_rows if weights is None else of_rows * weights
 
 
 def _as_one_of_two(values):

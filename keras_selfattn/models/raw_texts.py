@@ -17,6 +17,7 @@ from keras_selfattn.backends import compiled
 from keras_selfattn.models.first_step import make_variables
 from keras_selfattn.models.labeled_texts import check_preprocessor
 from keras_selfattn.models.labeled_texts import encode
+from keras_selfattn.models.labeled_texts import numbered
 from keras_selfattn.models.labeled_texts import split
 from keras_selfattn.models.labeled_texts import targets_of
 from keras_selfattn.models.labeled_texts import weighed
@@ -90,7 +91,7 @@ class ReadsTexts(_Model):
             shuffle: As there, and of a dataset of texts too, which is read
                 once; `keras.utils.set_random_seed` repeats the order.
             class_weight: Dictionary of the weight of each class, by its label
-                or number.
+                or number. With ids a number is that of a class, as in `y`.
             sample_weight: Array of the weight of each row.
             initial_epoch: As in `keras.Model.fit`.
             steps_per_epoch: As there; texts are gone through again and again.
@@ -130,7 +131,7 @@ class ReadsTexts(_Model):
                         validation_data, validation_batch_size, folder
                     ),
                     shuffle=shuffle,
-                    class_weight=class_weight,
+                    class_weight=numbered(self, class_weight),
                     sample_weight=sample_weight,
                     validation_batch_size=validation_batch_size,
                     **more,
@@ -473,7 +474,7 @@ class ReadsTexts(_Model):
         _check_class_weight(class_weight)
         if not are_texts(x):
             self._check_ids(x)
-            return x, y, weights, class_weight
+            return x, y, weights, numbered(self, class_weight)
         self._check_compiled(method)
         ids = self._batch_of(x)
         rows = len(next(iter(ids.values())))

@@ -646,6 +646,35 @@ def test_each_text_has_one_weight(model, weights):
     assert one == other
 
 
+@pytest.mark.parametrize("method", ["fit", "train_on_batch"])
+def test_a_class_of_ids_is_weighed_by_its_label_too(method):
+    """A number is that of a class, as among the labels of ids."""
+    model = compiled(tiny_classifier(labels=["a", "1", "2"], dropout=0.0))
+    ids = keras.tree.map_structure(np.asarray, model.preprocess(TEXTS))
+    weights, losses = model.get_weights(), []
+
+    def train(class_weight):
+        model.set_weights(weights)
+        more = {"shuffle": False, "verbose": 0} if method == "fit" else {}
+        trained = getattr(model, method)(
+            ids, NUMBERS, class_weight=class_weight, **more
+        )
+        losses.append(
+            trained.history["loss"] if method == "fit" else trained[0]
+        )
+
+    train({0: 0.5, 2: 3.0})
+    train({"a": 0.5, "2": 3.0})
+    train({"a": 0.5, np.int64(2): 3.0})
+    np.testing.assert_allclose(losses[1:], losses[:1] * 2)
+    for given, message in (
+        ({"b": 1.0}, "Unknown label of class weight 1: .*Received: 'b'"),
+        ({1: 2.0, "1": 3.0}, "must name each class once"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            train(given)
+
+
 def test_a_class_has_one_weight():
     model = compiled(tiny_classifier(dropout=0.0))
     with pytest.raises(ValueError, match="must name each class once"):
