@@ -128,7 +128,10 @@ class ReadsTexts(_Model):
                     batch_size=batch_size,
                     validation_split=validation_split,
                     validation_data=self._validation(
-                        validation_data, validation_batch_size, folder
+                        validation_data,
+                        validation_batch_size,
+                        folder,
+                        batch_size,
                     ),
                     shuffle=shuffle,
                     class_weight=numbered(self, class_weight),
@@ -172,7 +175,12 @@ class ReadsTexts(_Model):
                 # Keras ends a training on a dataset that ends.
                 batches = batches.repeat()
             return super().fit(
-                batches, validation_data=validation, shuffle=False, **more
+                batches,
+                validation_data=validation,
+                # Of ids to validate on.
+                validation_batch_size=validation_batch_size or batch_size,
+                shuffle=False,
+                **more,
             )
 
     def evaluate(
@@ -529,7 +537,7 @@ class ReadsTexts(_Model):
             self.labels = labels
             raise
 
-    def _validation(self, data, batch_size, folder, otherwise=None):
+    def _validation(self, data, batch_size, folder, otherwise):
         texts, labels, weights = _unpacked(data)
         if data is None or not are_texts(texts):
             self._check_ids(texts)

@@ -1,6 +1,7 @@
 """Keras's methods with raw texts, beside the same with ids."""
 
 import inspect
+import itertools
 import re
 
 import keras
@@ -298,6 +299,27 @@ def test_validation_data():
             verbose=0,
         ).history
     )
+
+
+@pytest.mark.parametrize("sizes", [(4, None), (None, 4), (7, 4)])
+def test_batches_to_validate_on_are_of_their_size_or_that_of_training(sizes):
+    model, seen = compiled(tiny_classifier()), []
+    ids = keras.tree.map_structure(np.asarray, model.preprocess(TEXTS))
+    count = keras.callbacks.LambdaCallback(
+        on_test_batch_end=lambda batch, logs: seen.append("validated"),
+    )
+    own = (TEXTS, LABELS), (ids, NUMBERS)
+    for data, validation_data in itertools.product(own, own):
+        model.fit(
+            *data,
+            batch_size=sizes[0],
+            validation_data=validation_data,
+            validation_batch_size=sizes[1],
+            callbacks=[count],
+            verbose=0,
+        )
+        assert len(seen) == 5
+        seen.clear()
 
 
 def test_batches_are_of_32_texts_where_nothing_else_is_said(model):
