@@ -11,6 +11,8 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 # More would wait for the one thread that reads.
 _MOST_THREADS = 4
 
@@ -20,6 +22,8 @@ def several(texts: Iterable) -> Iterable:
 
     A string is an iterable too, of texts of one character each.
     """
+    if getattr(texts, "shape", None) == ():
+        texts = np.asarray(texts).item()
     if isinstance(texts, (str, bytes)):
         raise ValueError(
             "Expected a list of texts, or another iterable of them. "

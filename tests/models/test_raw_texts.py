@@ -478,6 +478,8 @@ IDS = {"token_ids": np.array([[3, 99]])}
     [
         ("good", "Expected a list of texts.*one string: 'good'"),
         (b"good", "Expected a list of texts.*one string"),
+        (np.array("good"), "Expected a list of texts.*one string: 'good'"),
+        (tf.constant("good"), "Expected a list of texts.*one string: b'good'"),
         ([], "Expected at least one text. Received: none"),
         (np.array([], str), "Expected at least one text. Received: none"),
         (None, "Expected a list of texts. Received: None"),
