@@ -140,12 +140,12 @@ def rows_of_dataset(dataset, sides):
         texts, labels, weights = _unpacked(element)
         columns = _columns_of_batch(texts, names)
         more = [
-            itertools.repeat(None) if each is None else _decoded(each)
-            for each in (labels, weights)
+            _of_each("labels", labels, len(columns[0])),
+            _of_each("weights", weights, len(columns[0])),
         ]
         size = len(columns[0]) if batches is dataset else None
         texts = columns[0] if len(names) == 1 else zip(*columns, strict=True)
-        for text, label, weight in zip(texts, *more, strict=False):
+        for text, label, weight in zip(texts, *more, strict=True):
             row += 1
             yield _checked(text, sides, row), label, weight, size
 
@@ -321,6 +321,18 @@ def _batches(dataset, sides):
     rank = spec[0].shape.rank
     is_row = rank == 0 or (rank == 1 and len(spec) < sides)
     return dataset.batch(_ROWS_AT_ONCE) if is_row else dataset
+
+
+def _of_each(what, values, texts):
+    """A list of what belongs to each text of a batch, or of `None`."""
+    if values is None:
+        return [None] * texts
+    if np.shape(values)[:1] != (texts,):
+        raise ValueError(
+            f"Expected as many {what} as texts in each batch. "
+            f"Received: {what} of shape {np.shape(values)} for {texts} texts"
+        )
+    return _decoded(values)
 
 
 def _columns_of_batch(texts, names):

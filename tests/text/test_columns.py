@@ -259,6 +259,23 @@ def test_what_is_no_pair(data, message):
         list(rows_of(data, PAIR))
 
 
+@pytest.mark.parametrize(
+    ("what", "more"),
+    [("labels", (["1"],)), ("weights", (["1"] * 3, [1.0, 2.0]))],
+)
+def test_a_dataset_has_as_many_of_all_in_each_batch(what, more):
+    elements = [(TEXTS, *more)]
+    dataset = tf.data.Dataset.from_generator(
+        lambda: elements,
+        output_signature=tuple(
+            tf.TensorSpec([None], each)
+            for each in (tf.string, tf.string, tf.float32)[: len(elements[0])]
+        ),
+    )
+    with pytest.raises(ValueError, match=f"as many {what} as texts in each"):
+        list(rows_of_dataset(dataset, SENTENCE))
+
+
 def test_datasets_that_are_none():
     with pytest.raises(ValueError, match="repeats forever"):
         list(rows_of_dataset(slices(TEXTS).repeat(), SENTENCE))
