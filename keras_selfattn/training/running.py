@@ -431,8 +431,9 @@ def _print_cut(texts):
         for part in parts
     )
     if count:
+        words = limit - texts.preprocessor.prepend_null
         print(
-            f"Up to {limit:,} words of a text are read (max_tokens), and "
+            f"Up to {words:,} words of a text are read (max_tokens), and "
             f"{count:,} of {len(data):,} training texts have as many, or more"
         )
 

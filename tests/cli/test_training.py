@@ -79,6 +79,22 @@ def test_texts_that_may_be_cut_are_counted(tmp_path, capsys, limit, prepared):
     assert (told in shown) == ("max_tokens" in shown) == (limit == 3)
 
 
+def test_a_token_before_the_words_is_none_of_them(tmp_path, capsys):
+    rows = [("a", "a b", "x"), ("a", "b", "y"), ("a b c", "b", "x")]
+    path = tmp_path / "pairs.csv"
+    path.write_text("a,b,label\n" + "".join(",".join(r) + "\n" for r in rows))
+    arguments = ["--text=a", "--text-pair=b", "--recipe=own_pairs"]
+    run = f"--output={tmp_path / 'run'}"
+    few = ["--set=max_tokens=3", "--set=epochs=1", *SMALL_PAIRS]
+    assert (
+        main(["train", str(path), f"--dev={path}", *arguments, run, *few]) == 0
+    )
+    assert (
+        "Up to 2 words of a text are read (max_tokens), and 2 of 3 training "
+        "texts have as many, or more\n"
+    ) in capsys.readouterr().out
+
+
 def test_settings_of_its_own_without_a_preset(data, run, tmp_path):
     settings = json.loads((run / "settings.json").read_text())
     recipe = zoo.get_recipe("own_texts")
