@@ -40,7 +40,7 @@ def write_card(model, options, corpus, dev_corpus, recipe):
 
 
 def _check_unchanged(data, model, folder):
-    # A search does not note its texts.
+    # Earlier runs have not noted theirs.
     for name, noted in model.training_record.get("texts", {}).items():
         if data[name]["sha256"] != noted:
             raise ValueError(

@@ -68,7 +68,6 @@ def kept_or_prepared(
         if goes_on and isinstance(error, _OtherTextsError):
             raise
         remove_folder(folder)
-    train_texts, dev_texts = map(Fingerprinted, (train_texts, dev_texts))
     texts = prepare(
         preset,
         train_texts,
@@ -83,7 +82,6 @@ def kept_or_prepared(
         vectors, found = texts.vectors
         np.savez(folder / _VECTORS_FILE, vectors=vectors, found=found)
     write_checksums(folder)
-    texts.noted = {"train": train_texts.sha256, "dev": dev_texts.sha256}
     told = {
         **texts.noted,
         "labels": texts.train_data.label_names,

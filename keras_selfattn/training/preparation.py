@@ -18,6 +18,7 @@ import numpy as np
 from keras_selfattn import sides
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.data.corpora import expect
+from keras_selfattn.data.fingerprint import Fingerprinted
 from keras_selfattn.data.induced_vectors import induce_word_vectors
 from keras_selfattn.data.labeled_rows import check_rows
 from keras_selfattn.data.labeled_rows import labeled_rows
@@ -43,8 +44,7 @@ class PreparedTexts:
         vectors: The pair that `WordEmbedding.load_vectors` takes, or `None`.
         arguments: Dictionary of the model's arguments that follow from the
             texts and the vectors, its two sizes among them.
-        noted: Dictionary of a checksum of the texts by `"train"` and `"dev"`,
-            or `None`.
+        noted: Dictionary of a checksum of the texts by `"train"` and `"dev"`.
     """
 
     preprocessor: TextPreprocessor
@@ -52,7 +52,7 @@ class PreparedTexts:
     dev_data: EncodedDataset
     vectors: tuple | None
     arguments: dict
-    noted: dict | None = None
+    noted: dict
 
     def checksums(self) -> dict[str, int]:
         """Numbers that differ for other texts, by their names in a checkpoint.
@@ -81,7 +81,7 @@ class PreparedTexts:
             "model": {n: found.get(n, v) for n, v in record["model"].items()},
             "train_rows": len(self.train_data),
             "dev_rows": len(self.dev_data),
-            **({} if self.noted is None else {"texts": self.noted}),
+            "texts": self.noted,
         }
 
 
@@ -120,6 +120,7 @@ def prepare(
     """
     check_rows(train_texts, "train_texts")
     check_rows(dev_texts, "dev_texts")
+    train_texts, dev_texts = map(Fingerprinted, (train_texts, dev_texts))
     training = {**DEFAULTS, **training}
     model = {**get_preset(preset).model, **overrides}
     if start is None:
@@ -148,7 +149,10 @@ def prepare(
     sizes["num_classes"] = len(train_data.label_names)
     if found is not None and training["induce_vectors"]:
         found = induce_vectors(train_data, preprocessor, *found)
-    return PreparedTexts(preprocessor, train_data, dev_data, found, sizes)
+    noted = {"train": train_texts.sha256, "dev": dev_texts.sha256}
+    return PreparedTexts(
+        preprocessor, train_data, dev_data, found, sizes, noted
+    )
 
 
 def model_sizes(

@@ -4,6 +4,7 @@ from keras.ops import convert_to_numpy as array
 
 from keras_selfattn import models
 from keras_selfattn import training
+from keras_selfattn.data.fingerprint import fingerprint
 from tests.training.small import FIXED
 from tests.training.small import SMALL
 from tests.training.small import WITHOUT_WIDTH
@@ -257,10 +258,12 @@ def test_all_vectors_are_of_length_1_where_the_preset_has_it(tmp_path):
 def test_what_of_a_model_follows_from_the_texts(tmp_path):
     write_vectors(tmp_path / "vectors.txt", ["food", "was"])
     values = training.training_values(models.get_preset("chen2018_yelp"), {})
+    train_texts = [("the food was good", "b"), ("the food was bad", "a")]
+    dev_texts = [("bad was the food", "a")]
     texts = training.prepare(
         "chen2018_yelp",
-        [("the food was good", "b"), ("the food was bad", "a")],
-        [("bad was the food", "a")],
+        train_texts,
+        dev_texts,
         values,
         {"character_vocabulary_size": 7},
         vectors=tmp_path / "vectors.txt",
@@ -278,6 +281,10 @@ def test_what_of_a_model_follows_from_the_texts(tmp_path):
     words = texts.preprocessor.get_vocabulary()
     assert [words[row] for row in np.flatnonzero(found)] == ["food", "was"]
     assert matrix.shape == (5, 3)
+    assert texts.noted == {
+        "train": fingerprint(train_texts)["sha256"],
+        "dev": fingerprint(dev_texts)["sha256"],
+    }
 
 
 def test_the_model_before_its_first_epoch():

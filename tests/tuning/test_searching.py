@@ -16,6 +16,7 @@ from keras_selfattn import training
 from keras_selfattn import tuning
 from keras_selfattn import zoo
 from keras_selfattn.cli import main
+from keras_selfattn.data.fingerprint import fingerprint
 from keras_selfattn.tuning import results
 from tests.cli.commands import write_titles
 from tests.tuning.texts import TINY
@@ -60,6 +61,10 @@ def test_the_folder_is_that_of_a_run(found, tmp_path):
     record = model.training_record
     assert record["training"]["learning_rate"] == 0.05
     assert (record["train_rows"], record["dev_rows"]) == (40, 12)
+    assert record["texts"] == {
+        "train": fingerprint(TRAIN)["sha256"],
+        "dev": fingerprint(DEV)["sha256"],
+    }
     assert record["dev_accuracy"] > 0.9
     # The figure is that of the model in the folder.
     loaded = models.from_preset(folder)
