@@ -115,6 +115,29 @@ def test_one_training_step(model):
     assert all(np.isfinite(w.numpy()).all() for w in model.weights)
 
 
+@pytest.mark.parametrize("dtype", ["float64", "bfloat16"])
+def test_weights_of_any_float_type_are_trained(dtype):
+    # TensorFlow adds up losses and penalties of one type alone.
+    keras.utils.set_random_seed(0)
+    arguments = {"vocabulary_size": 9, "num_classes": 3, "embedding_dim": 4}
+    arguments |= {"encoder": "cnn", "units": 4, "attention_dim": 3}
+    arguments |= {"num_heads": 2, "hidden_units": 5, "dropout": 0.0}
+    model = models.SentenceClassifier(**arguments, l2=0.5, dtype=dtype)
+    model.compile("sgd", "sparse_categorical_crossentropy")
+    ids, classes = np.array([[3, 8, 1], [5, 2, 0]]), np.array([0, 2])
+    squares = [
+        np.square(layer.kernel.numpy().astype("float32")).sum()
+        for layer in (model.get_layer("hidden_1"), model.layers[-1])
+    ]
+    with_l2 = model.test_on_batch({"token_ids": ids}, classes)
+    without = models.SentenceClassifier(**arguments, l2=0.0, dtype=dtype)
+    without.set_weights(model.get_weights())
+    without.compile("sgd", "sparse_categorical_crossentropy")
+    loss = without.test_on_batch({"token_ids": ids}, classes)
+    np.testing.assert_allclose(with_l2 - loss, 0.5 * sum(squares), rtol=1e-5)
+    assert np.isfinite(model.train_on_batch({"token_ids": ids}, classes))
+
+
 def test_a_preprocessor_does_not_keep_xla_away():
     model = small_preset("lin2017_yelp", lstm_implementation="keras")
     model.preprocessor = TextPreprocessor(["good", "food"])

@@ -174,7 +174,7 @@ def expected_dropout_rates(config):
 def regularizers(model):
     """The regularizer of each weight that has one, as a configuration."""
     return {
-        weight.path: keras.regularizers.serialize(weight.regularizer)
+        weight.path: weight.regularizer.get_config()
         for weight in model.weights
         if weight.regularizer is not None
     }
@@ -191,9 +191,7 @@ def expected_regularizers(config):
         if config[f"{part}_units"] is not None
     ]
     kernels.append(f"{_last_layer(config)}/kernel")
-    return dict.fromkeys(
-        kernels, keras.regularizers.serialize(keras.regularizers.L2(factor))
-    )
+    return dict.fromkeys(kernels, keras.regularizers.L2(factor).get_config())
 
 
 def _hidden_layers(config):
