@@ -104,7 +104,9 @@ def test_lowercase_keeps_the_split(implementation):
     assert tokens == [["été", ".", "j.", "fox"]]
 
 
-@pytest.mark.parametrize("language", ["tr_TR", "lt_LT"])
+@pytest.mark.parametrize(
+    "language", ["tr_TR", pytest.param("lt_LT", marks=pytest.mark.slow)]
+)
 def test_lowercase_is_that_of_no_language(language):
     # ICU looks at it once a process.
     text = "IT İ I\u0307 J\u0300 Į\u0300 Ì Í Ĩ"
