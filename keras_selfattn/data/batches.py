@@ -250,6 +250,10 @@ class EncodedDataset:
                 planned, own = shared_out(planned, *share)
                 yield {**self._stretch(planned), "own": own}
 
+    def parts(self) -> Iterator["EncodedDataset"]:
+        """All rows at once, as those of a `ShardedDataset` come in several."""
+        yield self
+
     def tokens(self) -> int:
         """The number of tokens of all texts."""
         return int(self.lengths.sum())

@@ -1,7 +1,6 @@
 """Dev texts that a model has been trained on."""
 
 import warnings
-from collections.abc import Iterable
 
 import numpy as np
 
@@ -49,10 +48,7 @@ def repeated_rows(
     """
     asked = _hashes(dev_data)
     repeated = np.zeros(len(asked), bool)
-    parts: Iterable = [train_data]
-    if isinstance(train_data, ShardedDataset):
-        parts = train_data.parts()
-    for part in parts:
+    for part in train_data.parts():
         repeated |= np.isin(asked, _hashes(part))
     return repeated
 

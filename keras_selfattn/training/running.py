@@ -18,7 +18,6 @@ from keras_selfattn.checksums import write_checksums
 from keras_selfattn.data.joined_vectors import vector_files
 from keras_selfattn.data.labeled_rows import check_rows
 from keras_selfattn.data.repeated_rows import warn_of_repeated_rows
-from keras_selfattn.data.shards import ShardedDataset
 from keras_selfattn.files import remove_folder
 from keras_selfattn.files import replaced_folder
 from keras_selfattn.labels import listed
@@ -422,13 +421,12 @@ def _print_cut(texts):
     limit, data = texts.preprocessor.max_tokens, texts.train_data
     if limit is None:
         return
-    parts = data.parts() if isinstance(data, ShardedDataset) else [data]
     # A text of as many words is not told from one that was cut.
     count = sum(
         np.count_nonzero(
             part.lengths.reshape(len(part), -1).max(axis=1) >= limit
         )
-        for part in parts
+        for part in data.parts()
     )
     if count:
         words = limit - texts.preprocessor.prepend_null
