@@ -111,7 +111,9 @@ def test_a_clone_is_untrained():
         clone(classifier().fit(TEXTS, LABELS)).predict(TEXTS)
 
 
-@pytest.mark.parametrize("scoring", ["roc_auc", "neg_log_loss"])
+@pytest.mark.parametrize(
+    "scoring", ["roc_auc", pytest.param("neg_log_loss", marks=pytest.mark.slow)]
+)
 def test_scores_know_the_order_of_the_classes(scoring):
     # As numbers they would be in another order than as text.
     labels = [{"yes": "9", "no": "10"}[label] for label in LABELS]

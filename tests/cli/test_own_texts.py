@@ -63,6 +63,7 @@ def test_english_texts_take_the_installed_vectors(data, tmp_path, capsys):
     assert settings_of(tmp_path / "again") == settings
 
 
+@pytest.mark.slow
 def test_pairs_take_them_too(data, tmp_path, capsys):
     write_titles(data, tmp_path, "Qzxv")
     pairs = files(tmp_path)

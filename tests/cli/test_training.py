@@ -118,6 +118,7 @@ def test_settings_of_its_own_without_a_preset(data, run, tmp_path):
     assert settings["model"]["trainable_embeddings"] is False
 
 
+@pytest.mark.slow
 def test_settings_of_its_own_with_word_vectors(data, tmp_path):
     path = tmp_path / "vectors.txt"
     path.write_text("the 0.1 0.2 0.3\nfood 0.4 0.5 0.6\n")
@@ -151,7 +152,10 @@ def test_settings_of_its_own_with_word_vectors(data, tmp_path):
     assert settings["model"]["ambiguity_penalty"] == 1.0
 
 
-@pytest.mark.parametrize("named", [[], ["--recipe=own_pairs"]])
+@pytest.mark.parametrize(
+    "named",
+    [[], pytest.param(["--recipe=own_pairs"], marks=pytest.mark.slow)],
+)
 @pytest.mark.parametrize("command", ["train", "tune"])
 def test_word_vectors_for_pairs_have_their_own_width(
     data, tmp_path, command, named
@@ -268,6 +272,7 @@ def test_an_output_that_cannot_be_written(data, capsys):
     fails(capsys, train_arguments(data, "/proc/run"), "/proc/run")
 
 
+@pytest.mark.slow
 def test_vectors_of_two_files(data, tmp_path, capsys):
     paths = [tmp_path / name for name in ("one.txt", "two.txt")]
     paths[0].write_text("the 0.1 0.2 0.3\nfood 0.4 0.5 0.6\n")
@@ -294,6 +299,7 @@ def test_vectors_of_two_files(data, tmp_path, capsys):
     assert not (tmp_path / "no").exists()
 
 
+@pytest.mark.slow
 def test_vectors_of_a_model(data, tmp_path, capsys):
     output = tmp_path / "run"
     given = ["--vectors=nli_decomposable", "--set=embedding_dim=200"]
@@ -413,6 +419,7 @@ def test_a_finished_run_of_other_texts(run, data, tmp_path, capsys, part):
     fails(capsys, train_arguments(tmp_path, run, "--resume"), "other texts")
 
 
+@pytest.mark.slow
 def test_a_kept_checkpoint_goes_on(data, tmp_path, capsys):
     arguments = train_arguments(data, tmp_path / "run", "--keep-checkpoint")
     assert main(arguments) == 0

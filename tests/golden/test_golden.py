@@ -125,7 +125,13 @@ SECOND_EPOCHS = {
 
 
 @tensorflow_only
-@pytest.mark.parametrize("name", GENERATED)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "structured_run",
+        pytest.param("decomposable_run", marks=pytest.mark.slow),
+    ],
+)
 def test_runs_are_resumed(name, tmp_path):
     preset, generate = GENERATED[name]
     for version in VERSIONS:

@@ -215,9 +215,10 @@ def test_a_subclass_is_cloned_as_itself():
     [
         ("lin2017_yelp", lambda model: model.get_layer("bilstm")),
         # The layer of a wrapper.
-        (
+        pytest.param(
             "chen2018_snli",
             lambda model: model.get_layer("generalized_pooling_of_both").layer,
+            marks=pytest.mark.slow,
         ),
         ("parikh2016_snli", lambda model: model.get_layer("probabilities")),
     ],

@@ -125,6 +125,7 @@ def test_the_average_is_the_equation(tmp_path):
         np.testing.assert_allclose(kept, (first + second) / 2, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_an_average_over_an_epoch(averaged_run, tmp_path):
     # 96 texts are six steps.
     given = {"epochs": 3, "batch_size": 16}

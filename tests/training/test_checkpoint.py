@@ -9,7 +9,9 @@ from tests.training.small import train
 from tests.training.small import write_vectors
 
 
-@pytest.mark.parametrize("is_fixed", [False, True])
+@pytest.mark.parametrize(
+    "is_fixed", [False, pytest.param(True, marks=pytest.mark.slow)]
+)
 def test_a_run_of_16_bits_is_resumed(tmp_path, is_fixed):
     # Keras adds no penalty of 16 bits to a loss of 32.
     fewer = {"dtype": "bfloat16", "l2": 0.0}

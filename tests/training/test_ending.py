@@ -51,6 +51,7 @@ def values(**more):
     return {"epochs": 6, "batch_size": 16, "learning_rate": 0.5, **more}
 
 
+@pytest.mark.slow
 def test_patience_ends_a_run_and_its_resumption_is_the_same(tmp_path):
     folder = tmp_path / "whole"
     train(folder, training_overrides=values(patience=1))

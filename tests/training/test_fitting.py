@@ -48,6 +48,7 @@ def test_another_seed_gives_another_run(run, tmp_path):
     assert all((one[i] != other[i]).any() for i in kernels)
 
 
+@pytest.mark.slow
 def test_the_rate_falls_along_a_half_cosine_resumed_or_not(tmp_path):
     def rates(name, **changes):
         seen = []

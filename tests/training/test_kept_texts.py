@@ -64,7 +64,10 @@ def test_word_vectors_are_kept(tmp_path):
     assert_same_run(tmp_path / "whole", folder)
 
 
-@pytest.mark.parametrize("name", ["texts.json", "dev/labels.npy"])
+@pytest.mark.parametrize(
+    "name",
+    ["texts.json", pytest.param("dev/labels.npy", marks=pytest.mark.slow)],
+)
 def test_what_is_damaged_is_encoded_again(run, tmp_path, monkeypatch, name):
     folder = stopped(tmp_path / "run")
     (folder / training.DATA_FOLDER / name).write_bytes(b"half")
@@ -92,6 +95,7 @@ def test_other_texts_are_refused(tmp_path, monkeypatch):
     assert not calls
 
 
+@pytest.mark.slow
 def test_what_a_run_that_had_not_begun_has_left_is_not_used(tmp_path):
     stopped(
         tmp_path / "other", training_overrides={"epochs": 3, "min_count": 9}

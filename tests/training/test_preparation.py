@@ -76,6 +76,7 @@ def test_pretrained_vectors_are_in_the_table(tmp_path):
     assert model.get_layer("word_vectors").trainable_weights == []
 
 
+@pytest.mark.slow
 def test_words_without_a_pretrained_vector_get_an_induced_one(tmp_path):
     write_vectors(tmp_path / "vectors.txt", ["food", "was", "the"])
     arguments = {

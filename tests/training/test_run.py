@@ -63,6 +63,7 @@ def test_a_resumed_run_ends_as_the_uninterrupted_one(run, tmp_path):
     assert_same_run(run[0], folder)
 
 
+@pytest.mark.slow
 def test_a_model_of_many_dropouts_is_resumed_to_the_same_weights(tmp_path):
     train_pairs(tmp_path / "whole", epochs=2)
     train_pairs(tmp_path / "stopped")
@@ -99,6 +100,7 @@ def stopped_within(folder, epoch, batches, **changes):
     return len(state["history"]), state.get("batches", 0)
 
 
+@pytest.mark.slow
 def test_a_run_that_scales_its_loss_goes_on_within_an_epoch(tmp_path):
     changes = {
         "model_overrides": {

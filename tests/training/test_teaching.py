@@ -185,6 +185,7 @@ def test_with_the_whole_weight_on_the_labels_a_run_is_untaught(
         np.testing.assert_allclose(one, other, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_with_none_on_the_labels_they_do_not_count(teachers, tmp_path):
     # As many of either: the ids of the words do not depend on labels.
     turned = [
@@ -219,6 +220,7 @@ class Stop(keras.callbacks.Callback):
         raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_a_stopped_run_goes_on_as_if_it_had_not(teachers, tmp_path):
     whole = train(tmp_path / "whole", teachers=paths(teachers))
     stopped = tmp_path / "stopped"

@@ -269,6 +269,7 @@ def test_a_momentum_that_is_given_is_taken():
     assert values.with_overrides(own, both) == both
 
 
+@pytest.mark.slow
 def test_a_model_to_start_from_and_its_falling_rate(tmp_path):
     first = {"epochs": 2, "decay_epochs": 2, "batch_size": 16}
     train(tmp_path / "first", training_overrides=first)

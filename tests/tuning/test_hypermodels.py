@@ -463,6 +463,7 @@ def trained_epochs(hypermodel, epochs, **values):
     return hp, len(history.epoch)
 
 
+@pytest.mark.slow
 def test_a_trial_stops_early_but_for_the_first_one():
     hypermodel = make(learning_rate=[1e-9, 2e-9])
     assert trained_epochs(hypermodel, 6)[1] == 6

@@ -337,6 +337,7 @@ def test_epochs_are_given_once(tmp_path):
         search(tmp_path / "search", arguments={**ARGUMENTS, "epochs": 3})
 
 
+@pytest.mark.slow
 def test_a_patience_that_is_given_and_epochs_hold_for_all_trials(tmp_path):
     model = search(
         tmp_path / "search",
@@ -357,6 +358,7 @@ def test_a_patience_that_is_given_and_epochs_hold_for_all_trials(tmp_path):
     assert [row["epochs"] for row in rows] == ["2", "2"]
 
 
+@pytest.mark.slow
 def test_a_patience_of_none_ends_no_trial(tmp_path):
     recipe = zoo.Recipe(
         "lin2017_yelp",

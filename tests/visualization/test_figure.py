@@ -144,6 +144,7 @@ def test_features():
     assert title == "head 1: 40 features, one a row; 2 words not read"
 
 
+@pytest.mark.slow
 def test_a_long_pair_has_no_more_pixels_than_can_be_saved():
     short = alignment().figure()
     assert short.dpi == 100
