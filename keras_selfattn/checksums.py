@@ -1,14 +1,13 @@
 """The SHA-256 of a folder's files, written with them and checked on loading."""
 
 import hashlib
-import json
 import os
 import pathlib
 from collections.abc import Collection
 from collections.abc import Iterable
 
 from keras_selfattn.files import read_json
-from keras_selfattn.files import write_text
+from keras_selfattn.files import write_json
 
 CHECKSUMS_FILE = "checksums.json"
 
@@ -32,9 +31,17 @@ def write_checksums(
         files = (path for path in folder.rglob("*") if path.is_file())
         paths = {path.relative_to(folder).as_posix() for path in files}
         names = paths - {CHECKSUMS_FILE}
-    found = {name: _checksum(folder / name) for name in sorted(names)}
-    text = json.dumps({_KEY: found}, indent=2)
-    write_text(folder / CHECKSUMS_FILE, text + "\n")
+    found = {name: file_checksum(folder / name) for name in sorted(names)}
+    write_json(folder / CHECKSUMS_FILE, {_KEY: found})
+
+
+def file_checksum(path: str | os.PathLike) -> str:
+    """The SHA-256 of a file."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while chunk := file.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def folder_checksum(folder: str | os.PathLike) -> str:
@@ -51,7 +58,7 @@ def folder_checksum(folder: str | os.PathLike) -> str:
     for path in sorted(paths):
         if path.is_file():
             name = path.relative_to(folder).as_posix()
-            digest.update(f"{name} {_checksum(path)}\n".encode())
+            digest.update(f"{name} {file_checksum(path)}\n".encode())
     return digest.hexdigest()
 
 
@@ -130,7 +137,7 @@ def _check(folder, name, expected):
         problem = "is not in the folder"
     elif not path.is_file():
         problem = "is missing"
-    elif _checksum(path) != expected:
+    elif file_checksum(path) != expected:
         problem = "is not the file that was written"
     else:
         return
@@ -138,11 +145,3 @@ def _check(folder, name, expected):
         f"{path} {problem}: {CHECKSUMS_FILE} has another SHA-256 of it. If it "
         "was changed on purpose, verify=False (--no-verify) takes it as it is"
     )
-
-
-def _checksum(path):
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while chunk := file.read(_CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()

@@ -43,9 +43,12 @@ def read_json(path: str | os.PathLike) -> Any:
         raise ValueError(f"{path}: malformed JSON: {error}") from None
 
 
-def write_json(path: str | os.PathLike, value: Any) -> None:
+def write_json(
+    path: str | os.PathLike, value: Any, ensure_ascii: bool = True
+) -> None:
     """Write what `read_json` reads, as `write_text` does."""
-    write_text(path, json.dumps(value, indent=2) + "\n")
+    text = json.dumps(value, indent=2, ensure_ascii=ensure_ascii)
+    write_text(path, text + "\n")
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:

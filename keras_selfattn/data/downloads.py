@@ -1,12 +1,13 @@
 """Corpora that are published at an address, with their checksums."""
 
 import collections
-import hashlib
 import os
 import pathlib
 import tempfile
 
 import keras
+
+from keras_selfattn.checksums import file_checksum
 
 Published = collections.namedtuple("Published", ("url", "sha256"))
 
@@ -50,7 +51,7 @@ def download(path: str | os.PathLike) -> pathlib.Path:
         )
     url, sha256 = PUBLISHED[path.name]
     if path.exists():
-        found = _sha256(path)
+        found = file_checksum(path)
         if found != sha256:
             raise ValueError(
                 f"{path}: expected the SHA-256 {sha256}, received {found}; "
@@ -75,11 +76,3 @@ def download(path: str | os.PathLike) -> pathlib.Path:
             raise OSError(f"Can't download {url}: {error}") from error
         os.replace(file, path)
     return path
-
-
-def _sha256(path):
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while part := file.read(1 << 20):
-            digest.update(part)
-    return digest.hexdigest()

@@ -1,6 +1,5 @@
 """What all classifiers share: views of the model, and preset folders."""
 
-import json
 import os
 import pathlib
 import warnings
@@ -390,8 +389,7 @@ class Classifier(
                 "labels": labels,
                 "training": self.training_record,
             }
-            text = json.dumps(config, indent=2, ensure_ascii=False)
-            (beside / CONFIG_FILE).write_text(text + "\n", encoding="utf-8")
+            write_json(beside / CONFIG_FILE, config, ensure_ascii=False)
             write_checksums(beside)
 
     def _save_weights_alone(self, path):

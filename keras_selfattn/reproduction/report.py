@@ -2,8 +2,8 @@
 
 import csv
 import io
-import json
 
+from keras_selfattn.files import write_json
 from keras_selfattn.files import write_text
 
 CSV_COLUMNS = (
@@ -25,8 +25,8 @@ NOT_OURS = "†"
 
 def write_report(results, folder):
     """Write `results.json`, `.csv`, `.md` and, for a figure, `figure.png`."""
-    text = json.dumps(results.as_dict(), indent=2, ensure_ascii=False)
-    write_text(folder / "results.json", text + "\n")
+    as_dict = results.as_dict()
+    write_json(folder / "results.json", as_dict, ensure_ascii=False)
     write_text(folder / "results.csv", as_csv(results))
     write_text(folder / "results.md", as_markdown(results))
     if results.table.is_figure and results.runs:

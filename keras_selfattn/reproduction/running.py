@@ -1,6 +1,5 @@
 """Runs the rows of a table, each seed in a folder of its own."""
 
-import csv
 import gc
 import json
 import os
@@ -24,6 +23,7 @@ from keras_selfattn.data.fingerprint import fingerprint
 from keras_selfattn.data.joined_vectors import vector_files
 from keras_selfattn.data.labeled_rows import check_rows
 from keras_selfattn.files import read_json
+from keras_selfattn.files import write_json
 from keras_selfattn.files import write_text
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models import arguments
@@ -255,14 +255,16 @@ class _Runs:
             raise ValueError(
                 f"{place / RESULT_FILE} does not hold the figures of a run"
             )
-        return {**result, "dev_accuracies": dev_accuracies(place)}
+        history = training.read_history(place)
+        accuracies = [logs["val_accuracy"] for logs in history]
+        return {**result, "dev_accuracies": accuracies}
 
     def _place(self, row, seed):
         return self.folder / RUNS_FOLDER / row.key / f"seed-{seed}"
 
     def _write_settings(self):
-        text = json.dumps(self.settings, indent=2, ensure_ascii=False)
-        write_text(self.folder / SETTINGS_FILE, text + "\n")
+        path = self.folder / SETTINGS_FILE
+        write_json(path, self.settings, ensure_ascii=False)
 
 
 class _Begin(keras.callbacks.Callback):
@@ -279,10 +281,3 @@ class _Begin(keras.callbacks.Callback):
 def _reason(error):
     text = one_line(error)[:200]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def dev_accuracies(run):
-    """The dev accuracy after each epoch of a run."""
-    text = (run / training.HISTORY_FILE).read_text()
-    rows = csv.DictReader(text.splitlines())
-    return [float(row["val_accuracy"]) for row in rows]

@@ -1,7 +1,6 @@
 """Models written as SavedModels that TensorFlow Serving loads."""
 
 import hashlib
-import json
 import os
 import pathlib
 
@@ -14,6 +13,7 @@ from keras_selfattn import validation
 from keras_selfattn.checksums import write_checksums
 from keras_selfattn.controls import one_line
 from keras_selfattn.files import new_folder
+from keras_selfattn.files import write_json
 from keras_selfattn.model_card import model_card
 from keras_selfattn.serving import agreement
 from keras_selfattn.serving import graph
@@ -167,4 +167,4 @@ def _write_requirements(path, libraries):
         import tensorflow_text
 
         requirements["tensorflow_text"] = tensorflow_text.__version__
-    path.write_text(json.dumps(requirements, indent=2) + "\n", encoding="utf-8")
+    write_json(path, requirements)

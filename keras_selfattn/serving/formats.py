@@ -1,6 +1,5 @@
 """Models in formats other than TensorFlow's."""
 
-import json
 import os
 import pathlib
 import tempfile
@@ -11,6 +10,7 @@ import tensorflow as tf
 from keras_selfattn.backends.compiled import as_probabilities
 from keras_selfattn.checksums import write_checksums
 from keras_selfattn.files import new_folder
+from keras_selfattn.files import write_json
 from keras_selfattn.first_use import import_extra
 from keras_selfattn.model_card import model_card
 from keras_selfattn.serving import litert_layers
@@ -169,8 +169,7 @@ def _export(format, model, folder, write, card):
         raise ValueError(f"{folder} exists already; choose another folder")
     with new_folder(folder) as written:
         model.preprocessor.save(written)
-        text = json.dumps(model.labels, ensure_ascii=False, indent=2) + "\n"
-        (written / LABELS_FILE).write_text(text, encoding="utf-8")
+        write_json(written / LABELS_FILE, model.labels, ensure_ascii=False)
         text = format_card(card or model_card(model), model, *_ABOUT[format])
         (written / CARD_FILE).write_text(text, encoding="utf-8")
         in_tensorflow(write, model, written)
