@@ -29,10 +29,15 @@ _EXPORT = ".export-"
 _OF_THE_SYSTEM = re.compile(r"Error: (\[Errno \d+\] .+)")
 
 
-def packaged_json(package: str, name: str) -> Any:
-    """What a JSON file that lies beside the modules of a package holds."""
+def packaged_text(package: str, name: str) -> str:
+    """What a file that lies beside the modules of a package holds."""
     file = importlib.resources.files(package) / name
-    return json.loads(file.read_text(encoding="utf-8"))
+    return file.read_text(encoding="utf-8")
+
+
+def packaged_json(package: str, name: str) -> Any:
+    """The same of a JSON file."""
+    return json.loads(packaged_text(package, name))
 
 
 def read_json(path: str | os.PathLike) -> Any:

@@ -5,7 +5,7 @@ from keras_selfattn import sides
 CARD_FILE = "model_card.md"
 
 
-def format_card(card, model, file, runs_in, takes):
+def format_card(card, model, file, runs_in):
     """A model card with the inputs and the output of a format.
 
     Args:
@@ -13,7 +13,6 @@ def format_card(card, model, file, runs_in, takes):
         model: A classifier with a `preprocessor` and `labels`.
         file: String, the name of the file that is loaded.
         runs_in: String, the name of what runs it.
-        takes: String, the batches that it takes.
 
     Returns:
         A string.
@@ -30,7 +29,8 @@ def format_card(card, model, file, runs_in, takes):
             "",
             "## Format",
             "",
-            f"`{file}` runs in {runs_in} and takes {takes}.",
+            f"`{file}` runs in {runs_in} and takes batches of any size and of "
+            "texts of any length.",
             "",
             "| | name | type | shape |",
             "| --- | --- | --- | --- |",

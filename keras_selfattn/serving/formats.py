@@ -148,16 +148,11 @@ def write_litert(model, folder):
         (folder / LITERT_FILE).write_bytes(converter.convert())
 
 
-# What the card says of each: its file, what runs it, the batches it takes.
-_OPEN = "batches of any size and of texts of any length"
+# What the card says of each: its file, and what runs it.
 _ABOUT = {
-    "onnx": (ONNX_FILE, "ONNX Runtime", _OPEN),
-    "openvino": (OPENVINO_FILE, "OpenVINO", _OPEN),
-    "litert": (
-        LITERT_FILE,
-        "LiteRT, by the signature `serving_default`,",
-        _OPEN,
-    ),
+    "onnx": (ONNX_FILE, "ONNX Runtime"),
+    "openvino": (OPENVINO_FILE, "OpenVINO"),
+    "litert": (LITERT_FILE, "LiteRT, by the signature `serving_default`,"),
 }
 
 

@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-import importlib.resources
 import itertools
 import os
 import pathlib
@@ -10,6 +9,7 @@ import string
 from collections.abc import Iterable
 
 from keras_selfattn.controls import clean
+from keras_selfattn.files import packaged_text
 from keras_selfattn.files import replaced_file
 from keras_selfattn.labels import listed
 from keras_selfattn.visualization import alignment
@@ -108,8 +108,7 @@ def _check(explanation, first, labels, heads, number):
 
 
 def _asset(name):
-    files = importlib.resources.files("keras_selfattn.visualization")
-    return files.joinpath(name).read_text(encoding="utf-8")
+    return packaged_text(__package__, name)
 
 
 def _script():

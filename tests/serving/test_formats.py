@@ -244,7 +244,7 @@ def test_a_client_needs_no_more_than_the_folder(tmp_path, name):
 
 def test_the_card_of_a_pair():
     model = small_classifier(*FAMILIES["decomposable"][:1])
-    card = format_card("# A card\n", model, "model.onnx", "it", "pairs")
+    card = format_card("# A card\n", model, "model.onnx", "it")
     assert card.startswith("# A card\n\n## Format\n\n`model.onnx` runs in it")
     assert "`premise_token_ids`" in card
     assert "of a side; `premise_` or `hypothesis_` comes before" in card

@@ -1,7 +1,6 @@
 """The page to type into, and what it asks the server."""
 
 import asyncio
-import importlib.resources
 import pathlib
 import re
 import string
@@ -13,6 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from keras_selfattn.controls import clean
+from keras_selfattn.files import packaged_text
 from keras_selfattn.serving.server import json_tensors
 from keras_selfattn.serving.server import leaving_out
 from keras_selfattn.serving.server import rest
@@ -136,9 +136,7 @@ def _page(servables):
         f"{escape(_title(servable))}</option>"
         for number, servable in enumerate(servables)
     )
-    return string.Template(_asset("ask.html")).substitute(
-        models=options,
-    )
+    return string.Template(_asset("ask.html")).substitute(models=options)
 
 
 def _policy():
@@ -156,5 +154,4 @@ def _policy():
 
 
 def _asset(name):
-    files = importlib.resources.files("keras_selfattn.serving.server")
-    return files.joinpath(name).read_text(encoding="utf-8")
+    return packaged_text(__package__, name)
