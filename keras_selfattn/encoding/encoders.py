@@ -17,6 +17,7 @@ from keras_selfattn.encoding.views import PROBABILITIES
 from keras_selfattn.models.loading import load_whole
 from keras_selfattn.serving.served_model import load_savedmodel
 from keras_selfattn.serving.words import cropped
+from keras_selfattn.text.utf8 import decoded
 from keras_selfattn.zoo.folders import find_model
 
 # Of short texts; of long ones a batch holds as many words.
@@ -288,7 +289,7 @@ def _attention(outputs, count, is_aligned):
     for side in (*sides.SENTENCE, *sides.PAIR):
         name = f"{side}tokens"
         if name in outputs:
-            columns[name] = [[*map(_decoded, row[name])] for row in rows]
+            columns[name] = [[*map(decoded, row[name])] for row in rows]
         for name in (f"{side}scores", f"{side}intra_scores"):
             if name in outputs:
                 column = name.replace("scores", ATTENTION)
@@ -298,10 +299,6 @@ def _attention(outputs, count, is_aligned):
 
 def _is_ragged(name):
     return name.endswith(("tokens", ATTENTION))
-
-
-def _decoded(token):
-    return token.decode("utf-8", "replace")
 
 
 def _flat(rows):

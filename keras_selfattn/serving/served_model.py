@@ -12,6 +12,8 @@ import tensorflow as tf
 from keras_selfattn.checksums import check_checksums
 from keras_selfattn.controls import one_line
 from keras_selfattn.streams import several
+from keras_selfattn.text import string_tensor
+from keras_selfattn.text.utf8 import decoded
 from keras_selfattn.zoo.folders import find_saved_model
 
 REQUIREMENTS = "requirements.json"
@@ -89,7 +91,7 @@ class ServedModel:
             array of shape `(B, num_classes)`.
         """
         outputs = self.run("serving_default", texts)
-        labels = [_decoded(label) for label in outputs["label"]]
+        labels = [*map(decoded, outputs["label"])]
         return labels, outputs["probabilities"]
 
     def attend(self, texts: Sequence) -> tuple[list[list[str]], np.ndarray]:
@@ -224,17 +226,7 @@ def string_tensors(texts, count):
             f"`texts` must be a list of at least one {kind}. "
             f"Received: texts={texts!r}"
         )
-    return [
-        tf.constant([_bytes(text) for text in column])
-        for column in zip(*rows, strict=True)
-    ]
-
-
-def _bytes(text):
-    # Half of a surrogate pair becomes invalid UTF-8, which the tokenizer takes.
-    if isinstance(text, str):
-        return text.encode("utf-8", "surrogatepass")
-    return text
+    return [string_tensor(column) for column in zip(*rows, strict=True)]
 
 
 def _labels(classify):
@@ -247,7 +239,7 @@ def _labels(classify):
     ]
     if len(found) != 1:
         return [f"class {number + 1}" for number in range(classes)]
-    return [_decoded(label) for label in found[0]]
+    return [*map(decoded, found[0])]
 
 
 def _version_folder(path):
@@ -281,8 +273,4 @@ def _import_text_ops(folder):
 
 
 def _words(tokens):
-    return [[_decoded(token) for token in row if token] for row in tokens]
-
-
-def _decoded(token):
-    return token.decode("utf-8", "replace")
+    return [[decoded(token) for token in row if token] for row in tokens]

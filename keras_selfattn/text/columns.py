@@ -12,6 +12,7 @@ import tensorflow as tf
 from keras_selfattn import sides as text_sides
 from keras_selfattn.streams import column_names
 from keras_selfattn.streams import several
+from keras_selfattn.text.utf8 import decoded
 
 # Of a dataset of single rows, read at once.
 _ROWS_AT_ONCE = 1024
@@ -261,7 +262,7 @@ def _decoded(array):
     # Dates of nanoseconds would become integers.
     values = list(array) if array.dtype.kind in "mM" else array.tolist()
     return [
-        value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+        decoded(value) if isinstance(value, bytes) else value
         for value in values
     ]
 

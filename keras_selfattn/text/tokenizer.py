@@ -10,6 +10,7 @@ from keras_selfattn import validation
 from keras_selfattn.streams import several
 from keras_selfattn.text.columns import listed
 from keras_selfattn.text.pieces import LAST
+from keras_selfattn.text.utf8 import encoded
 
 UNKNOWN = "[UNK]"
 
@@ -217,15 +218,18 @@ def string_tensor(texts: Any) -> tf.Tensor:
 
 def _encoded(text):
     if isinstance(text, str):
-        # Half of a surrogate pair, as cut JSON has it, is no UTF-8: it goes
-        # on as the bytes that the tokenizer replaces.
-        return text.encode("utf-8", "surrogatepass")
+        return encoded(text)
     if text is None or isinstance(text, numbers.Number):
-        raise ValueError(
-            "Expected texts that are strings. "
-            f"Received: {text!r}, a {type(text).__name__}"
-        )
+        raise no_string(text)
     return text
+
+
+def no_string(text: Any) -> ValueError:
+    """The `ValueError` of what stands for a text and is no string."""
+    return ValueError(
+        "Expected texts that are strings. "
+        f"Received: {text!r}, a {type(text).__name__}"
+    )
 
 
 def _lower(texts):

@@ -16,6 +16,7 @@ from keras_selfattn.text.pieces import Room
 from keras_selfattn.text.pieces import pieces_of
 from keras_selfattn.text.tokenizer import UNKNOWN
 from keras_selfattn.text.tokenizer import PennTreebankTokenizer
+from keras_selfattn.text.tokenizer import no_string
 
 _PIECES_AT_ONCE = 8192
 _BYTE_ORDER_MARK = "\ufeff"
@@ -106,10 +107,7 @@ def _counted_pieces(texts):
     for some in chunks(texts, 1024):
         for text in some:
             if not isinstance(text, str):
-                raise ValueError(
-                    "Expected texts that are strings. "
-                    f"Received: {text!r}, a {type(text).__name__}"
-                )
+                raise no_string(text)
             counts.update(pieces_of(text))
         if room.is_full(len(counts), some):
             yield from chunks(counts.items(), _PIECES_AT_ONCE)

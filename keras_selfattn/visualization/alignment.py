@@ -1,9 +1,10 @@
 """Where each token stands in its text."""
 
 from keras_selfattn.controls import clean
+from keras_selfattn.text import NULL
+from keras_selfattn.text.utf8 import decoded
+from keras_selfattn.text.utf8 import encoded
 
-NULL = "[NULL]"
-UNKNOWN = "[UNK]"
 QUOTES = ('"', "“", "”", "``", "''")
 # As the tokenizer reads them; each is one character too, so spans fit both.
 _APOSTROPHES = str.maketrans("‘’", "''")
@@ -31,7 +32,7 @@ def align(text, tokens):
     ("I don't.", [(0, 1), (2, 4), (4, 7), (7, 8)])
     """
     # As many of them stand for bytes that are no UTF-8 as in the tokens.
-    text = str(text).encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+    text = decoded(encoded(str(text)))
     shown = clean(text.translate(_SPACES))
     tokens = [clean(token) for token in tokens]
     # It is no word of the text, but has weight, so it must be seen.

@@ -14,6 +14,7 @@ from keras_selfattn.effects import measuring
 from keras_selfattn.effects.reader import Reader
 from keras_selfattn.streams import chunks
 from keras_selfattn.text.columns import rows_of
+from keras_selfattn.text.utf8 import decoded
 from keras_selfattn.visualization.explanation import AlignmentExplanation
 from keras_selfattn.visualization.explanation import Explanation
 from keras_selfattn.visualization.explanation import PairExplanation
@@ -119,8 +120,7 @@ def _explain(model, texts, labels, batch_size, methods):
 def _tokens(preprocessor, texts):
     texts = list(texts)
     tokens = [
-        [token.decode("utf-8", "replace") for token in row]
-        for row in preprocessor.tokenize(texts).to_list()
+        [*map(decoded, row)] for row in preprocessor.tokenize(texts).to_list()
     ]
     return tokens, preprocessor.count_unread(texts)
 

@@ -12,7 +12,7 @@ from keras_selfattn.controls import clean
 from keras_selfattn.files import packaged_text
 from keras_selfattn.files import replaced_file
 from keras_selfattn.labels import listed
-from keras_selfattn.visualization import alignment
+from keras_selfattn.text import NULL
 from keras_selfattn.visualization import page_card
 from keras_selfattn.visualization import page_effects
 from keras_selfattn.visualization import shading
@@ -186,8 +186,8 @@ def _hint(first, heads, methods):
     if methods:
         parts.append(page_effects.hint(methods))
     sides = [] if first is None else first.sides().values()
-    if any(side.tokens[0] == alignment.NULL for side in sides):
-        parts.append(f"{alignment.NULL} stands for no word.")
+    if any(side.tokens[0] == NULL for side in sides):
+        parts.append(f"{NULL} stands for no word.")
     parts.append(
         "To read a word's weight, point at it, tap it, or reach it with Tab "
         "and the arrow keys."

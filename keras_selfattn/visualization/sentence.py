@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from keras_selfattn import heads
+from keras_selfattn.text import NULL
+from keras_selfattn.text import UNKNOWN
 from keras_selfattn.visualization import alignment
 
 
@@ -144,9 +146,9 @@ class Sentence:
     @property
     def empty_note(self) -> str:
         """What stands for a text without words; `""` where it has some."""
-        if self.text.strip() or self.tokens[-1] != alignment.UNKNOWN:
+        if self.text.strip() or self.tokens[-1] != UNKNOWN:
             return ""
-        return f"{alignment.UNKNOWN} stands for a text without words."
+        return f"{UNKNOWN} stands for a text without words."
 
     def pieces(self) -> Iterator[tuple[str, str]]:
         """Yield each word of the shown text after the gap before it."""
@@ -163,7 +165,7 @@ class Sentence:
         The NULL token that a model may put before a text doesn't count.
         """
         shown, _ = self.aligned
-        for char in shown.removeprefix(alignment.NULL):
+        for char in shown.removeprefix(NULL):
             kind = unicodedata.bidirectional(char)
             if kind in ("L", "R", "AL"):
                 return "ltr" if kind == "L" else "rtl"

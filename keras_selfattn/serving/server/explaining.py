@@ -1,8 +1,9 @@
 """Explanations from what the signatures of a served model answer."""
 
 from keras_selfattn import sides
+from keras_selfattn.text import NULL
 from keras_selfattn.text import PennTreebankTokenizer
-from keras_selfattn.visualization.alignment import NULL
+from keras_selfattn.text.utf8 import decoded
 from keras_selfattn.visualization.explanation import AlignmentExplanation
 from keras_selfattn.visualization.explanation import Explanation
 from keras_selfattn.visualization.explanation import PairExplanation
@@ -63,15 +64,11 @@ def explanation(servable, texts, answer, scores):
 
 def tokens_of(texts):
     """The tokens of each text, all of them and in the text's own case."""
-    return [_decoded(tokens) for tokens in _TOKENIZER(texts).to_list()]
+    return [[*map(decoded, tokens)] for tokens in _TOKENIZER(texts).to_list()]
 
 
 def _words(tokens):
-    return _decoded(tokens[0])
-
-
-def _decoded(tokens):
-    return [token.decode("utf-8", "replace") for token in tokens]
+    return [*map(decoded, tokens[0])]
 
 
 def _count_unread(text, words):

@@ -10,6 +10,9 @@ import json
 
 import numpy as np
 
+from keras_selfattn.text.utf8 import decoded
+from keras_selfattn.text.utf8 import encoded
+
 ROWS = "instances"
 COLUMNS = "inputs"
 
@@ -153,9 +156,7 @@ def _is_base64(value):
 
 def _bytes(value):
     if isinstance(value, str):
-        # Half of a surrogate pair becomes invalid UTF-8, which the tokenizer
-        # takes.
-        return value.encode("utf-8", "surrogatepass")
+        return encoded(value)
     if _is_base64(value):
         try:
             return base64.b64decode(value["b64"], validate=True)
@@ -210,7 +211,7 @@ def _values(output, as_bytes):
     flat[:] = [
         {"b64": base64.b64encode(value).decode("ascii")}
         if as_bytes
-        else value.decode("utf-8", "replace")
+        else decoded(value)
         for value in output.ravel()
     ]
     return flat.reshape(output.shape).tolist()

@@ -4,8 +4,9 @@ import numpy as np
 
 from keras_selfattn.controls import clean
 from keras_selfattn.serving.server.explaining import tokens_of
+from keras_selfattn.text import NULL
 from keras_selfattn.text import UNKNOWN
-from keras_selfattn.visualization.alignment import NULL
+from keras_selfattn.text.utf8 import encoded
 
 # Each is a row to ask; of longer texts the next answer would wait too long.
 MOST_WORDS = 100
@@ -42,10 +43,7 @@ def without_each_word(seen):
         for side in sides
         for shorter in _shorter(side)
     ]
-    return [
-        [text.encode("utf-8", "surrogatepass") for text in column]
-        for column in zip(*rows, strict=True)
-    ]
+    return [[*map(encoded, column)] for column in zip(*rows, strict=True)]
 
 
 def _shorter(side):

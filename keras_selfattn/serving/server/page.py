@@ -18,6 +18,7 @@ from keras_selfattn.serving.server import leaving_out
 from keras_selfattn.serving.server import rest
 from keras_selfattn.serving.server.explaining import explanation
 from keras_selfattn.serving.server.explaining import scores_signature
+from keras_selfattn.text.utf8 import decoded
 from keras_selfattn.visualization.formatting import escape
 from keras_selfattn.visualization.page import write_html
 
@@ -78,7 +79,7 @@ async def _explain(request, choices):
         raise rest.Failure(400, str(error)) from None
     if len(columns[0]) > 1:
         raise rest.Failure(400, "Expected one text, or one pair")
-    texts = [column[0].decode("utf-8", "replace") for column in columns]
+    texts = [decoded(column[0]) for column in columns]
     count = sum(map(len, texts))
     if count > LONGEST_TEXT:
         raise rest.Failure(
