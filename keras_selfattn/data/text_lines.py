@@ -1,6 +1,7 @@
 """Lines as text, and the checks that all readers of records share."""
 
 from keras_selfattn.data.lines import line_error
+from keras_selfattn.data.lines import place
 from keras_selfattn.data.lines import read_lines
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -22,7 +23,7 @@ def read_text_lines(path, member=None):
     for number, line in enumerate(read_lines(path, member), 1):
         if number == 1 and line.startswith(_UTF_16):
             raise line_error(
-                path,
+                place(path, member),
                 1,
                 "UTF-8",
                 "UTF-16, which `iconv -f UTF-16 -t UTF-8` rewrites",

@@ -159,14 +159,19 @@ def test_an_archive_of_txt_alone(tmp_path):
     assert list(NaturalLanguageInference(path, "dev")) == LABELLED
 
 
-def test_faults_in_an_archive_name_the_member(tmp_path):
+@pytest.mark.parametrize(
+    "content, fault",
+    [
+        (as_jsonl(PAIRS) + "nonsense\n", "4: expected a line of"),
+        (as_jsonl(PAIRS).encode("utf-16"), "1: expected UTF-8"),
+    ],
+)
+def test_faults_in_an_archive_name_the_member(tmp_path, content, fault):
     name = "snli_1.0/snli_1.0_dev.jsonl"
-    path = write_zip(
-        tmp_path / "snli_1.0.zip", {name: as_jsonl(PAIRS) + "nonsense\n"}
-    )
+    path = write_zip(tmp_path / "snli_1.0.zip", {name: content})
     with pytest.raises(ValueError) as raised:
         list(NaturalLanguageInference(path, "dev"))
-    assert str(raised.value).startswith(f"{path}/{name}:4: expected a line of")
+    assert str(raised.value).startswith(f"{path}/{name}:{fault}")
 
 
 def test_a_damaged_archive(archive):
