@@ -21,9 +21,8 @@ from keras_selfattn.data.encoding import SIZES
 from keras_selfattn.data.encoding import encode
 from keras_selfattn.data.labeled_rows import labeled_rows
 from keras_selfattn.data.plan import BOUNDARIES
-from keras_selfattn.data.plan import BatchPlan as BatchPlan
+from keras_selfattn.data.plan import BatchPlan
 from keras_selfattn.data.plan import offsets_of
-from keras_selfattn.data.plan import padded_lengths as padded_lengths
 from keras_selfattn.data.plan import shared_out
 from keras_selfattn.data.store import Folder
 from keras_selfattn.data.store import Memory

@@ -10,8 +10,6 @@ from keras_selfattn.data.compression import SUFFIXES
 from keras_selfattn.data.compression import without_compression
 from keras_selfattn.data.delimited import check_delimiter
 from keras_selfattn.data.delimited import read_delimited
-from keras_selfattn.data.delimited import read_unquoted as read_unquoted
-from keras_selfattn.data.json_lines import read_json_lines as read_json_lines
 from keras_selfattn.data.json_lines import read_objects
 from keras_selfattn.data.lines import line_error
 from keras_selfattn.data.parquet import read_parquet
@@ -129,7 +127,7 @@ def read_table(path, fields, format=None, delimiter=None, may_miss=()):
 
 def guess_format(path):
     """The format of records that a file's name tells, or `ValueError`."""
-    name = without_compression(pathlib.Path(path).name.lower())
+    name = without_compression(_name(path))
     format = _BY_SUFFIX.get(pathlib.PurePath(name).suffix)
     if format is None or (format == PARQUET and name != _name(path)):
         raise ValueError(

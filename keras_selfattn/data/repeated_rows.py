@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 
 from keras_selfattn.data.batches import EncodedDataset
+from keras_selfattn.data.plan import offsets_of
 from keras_selfattn.data.shards import ShardedDataset
 
 # Short texts come twice by chance.
@@ -65,7 +66,7 @@ def _hashes(data):
 
 def _sums(ids, lengths):
     """The sum of the mixed tokens of each text."""
-    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    offsets = offsets_of(lengths)
     places = np.arange(len(ids)) - np.repeat(offsets[:-1], lengths)
     tokens = _mixed(
         (ids.astype("uint64") << np.uint64(32)) + places.astype("uint64")

@@ -19,6 +19,8 @@ from keras_selfattn.data.plan import BatchPlan
 from keras_selfattn.data.plan import offsets_of
 from keras_selfattn.data.plan import spans
 from keras_selfattn.data.store import read
+from keras_selfattn.sides import PAIR
+from keras_selfattn.sides import SENTENCE
 
 # Enough that a batch holds rows of many files, few enough for any memory.
 WINDOW_ROWS = 2**18
@@ -182,7 +184,7 @@ def load_shard(
     files = {path.stem: path for path in sorted(folder.glob("*.npy"))}
     try:
         labels = read(files.pop("labels"))
-        sides = ("",) if "offsets" in files else ("premise_", "hypothesis_")
+        sides = SENTENCE if "offsets" in files else PAIR
         offsets = {side: read(files.pop(f"{side}offsets")) for side in sides}
     except KeyError as error:
         raise ValueError(f"{folder} lacks {error.args[0]}.npy") from None
