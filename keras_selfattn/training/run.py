@@ -15,7 +15,6 @@ from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.checksums import check_checksums
 from keras_selfattn.checksums import write_checksums
 from keras_selfattn.files import disk_named
-from keras_selfattn.files import read_json
 from keras_selfattn.files import remove_folder
 from keras_selfattn.files import restore_folder
 from keras_selfattn.files import write_text
@@ -78,7 +77,7 @@ class Run:
         path = self.folder / SETTINGS_FILE
         if resume:
             changeable = [v.name for v in VALUES if v.is_changeable]
-            check_settings(path, settings, "run", changeable)
+            saved = check_settings(path, settings, "run", changeable)
             # A killed process may have left the one from before alone.
             restore_folder(self.folder / MODEL_FOLDER)
             if verify:
@@ -88,7 +87,7 @@ class Run:
                 self.history, self.batches = self._checkpoint.progress()
             elif finished := finished_history(self.folder):
                 self.history = finished
-                self._check_over(read_json(path)["training"])
+                self._check_over(saved["training"])
                 self.is_finished = True
         else:
             check_new(self.folder, "run", DATA_FOLDER)

@@ -95,7 +95,7 @@ def check_settings(
     settings: Mapping,
     kind: str,
     changeable: Sequence[str] = (),
-) -> None:
+) -> dict[str, Any]:
     """`ValueError` unless a file holds the settings to go on with.
 
     Args:
@@ -103,6 +103,9 @@ def check_settings(
         settings: Dictionary of settings.
         kind: What goes on, such as `"run"`.
         changeable: Names of training values that may differ.
+
+    Returns:
+        What the file holds, a dictionary.
     """
     if not path.exists():
         raise ValueError(f"There is no {kind} to resume: {path} does not exist")
@@ -114,18 +117,20 @@ def check_settings(
     for name in _OPTIONAL:
         if saved.get(name):
             given.setdefault(name, None)
-    for each in (saved, given):
+    compared = given, dict(saved)
+    for each in compared:
         if "training" in each:
             each["training"] = {
                 **DEFAULTS,
                 **each["training"],
                 **dict.fromkeys(changeable),
             }
-    if different := differences(given, saved):
+    if different := differences(*compared):
         raise ValueError(
             f"A {kind} is resumed with the settings it was started with "
             f"({path}). Received other values of: {', '.join(different)}"
         )
+    return saved
 
 
 def differences(given: Mapping, saved: Mapping) -> list[str]:

@@ -96,7 +96,7 @@ class Progress:
         if trial_id in self.histories:
             return self.histories[trial_id]
         try:
-            return json.loads(self._history_path(trial_id).read_text())
+            return files.read_json(self._history_path(trial_id))
         except FileNotFoundError:
             return []
 

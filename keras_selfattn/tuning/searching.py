@@ -2,7 +2,6 @@
 
 import contextlib
 import functools
-import json
 import logging
 import os
 import pathlib
@@ -21,6 +20,7 @@ from keras_selfattn.checksums import CHECKSUMS_FILE
 from keras_selfattn.data.joined_vectors import vector_files
 from keras_selfattn.data.repeated_rows import warn_of_repeated_rows
 from keras_selfattn.files import disk_named
+from keras_selfattn.files import read_json
 from keras_selfattn.first_use import import_extra
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models.arguments import applying
@@ -265,8 +265,7 @@ def _check_texts(folder, checksum):
     if not path.exists():
         return
     # Searches had no checksum of the texts at first.
-    saved = json.loads(path.read_text(encoding="utf-8"))
-    if saved.get("texts", checksum) != checksum:
+    if read_json(path).get("texts", checksum) != checksum:
         raise ValueError(
             "A search is resumed, and shared, with the texts it was started "
             f"with ({path}). Received others"
