@@ -167,23 +167,24 @@ def fresh_model(
     )
 
 
-def load_whole(name, verify=True):
+def load_whole(name, verify, role="A model that answers texts"):
     """A trained model that reads texts and names its answers.
 
     Args:
         name: As in `from_preset`.
         verify: As there.
+        role: What it is to be, as the message begins.
 
     Raises:
-        ValueError: if it has no vocabulary, or no labels.
+        ValueError: if it has no preprocessor, or no labels.
     """
     model = from_preset(name, verify=verify)
-    for what, found in (
-        ("vocabulary", model.preprocessor),
-        ("labels", model.labels),
-    ):
-        if found is None:
-            raise ValueError(f"The model in {name} has no {what}")
+    for part in ("preprocessor", "labels"):
+        if getattr(model, part) is None:
+            raise ValueError(
+                f"{role} must have its `{part}`. "
+                f"Received: {name}, which has none"
+            )
     return model
 
 

@@ -1,6 +1,7 @@
 """What the card of a model in another format says: how it is asked."""
 
 from keras_selfattn import sides
+from keras_selfattn.text.preprocessor import first_word_id
 
 CARD_FILE = "model_card.md"
 
@@ -58,11 +59,10 @@ def _axes(tensor, preprocessor):
 def _ids(preprocessor):
     buckets = preprocessor.num_oov_indices
     unknown = "1" if buckets == 1 else f"1 to {buckets}, by a hash,"
-    first = 1 + buckets
+    first = first_word_id(preprocessor)
     null = ""
     if preprocessor.prepend_null:
-        null = f" {first} is `[NULL]`, which comes before each text;"
-        first += 1
+        null = f" {first - 1} is `[NULL]`, which comes before each text;"
     parts = [
         "The inputs are ids, not text: the files beside split a text into "
         "words (Penn Treebank, with the settings in `preprocessor.json`) and "

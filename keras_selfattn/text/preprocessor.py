@@ -291,8 +291,7 @@ class TextPreprocessor(keras.layers.Layer):
         >>> preprocessor.extended(["dog", "cat"]).get_vocabulary()
         ['', '[UNK]', 'a', 'dog', 'cat']
         """
-        first = 1 + self.num_oov_indices + self.prepend_null
-        known = self.get_vocabulary()[first:]
+        known = self.get_vocabulary()[first_word_id(self) :]
         config = {**self.get_config(), "name": None}
         return type(self)([*dict.fromkeys([*known, *words])], **config)
 
@@ -486,3 +485,11 @@ class TextPreprocessor(keras.layers.Layer):
             )
         )
         return ids.to_tensor(shape=[None, self.max_characters])
+
+
+def first_word_id(preprocessor: TextPreprocessor) -> int:
+    """The id of the first word of a vocabulary.
+
+    Before it are those of padding, of unknown words, and of `"[NULL]"`.
+    """
+    return 1 + preprocessor.num_oov_indices + preprocessor.prepend_null

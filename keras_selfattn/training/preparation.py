@@ -28,6 +28,7 @@ from keras_selfattn.models.loading import CLASSES
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import count_words
 from keras_selfattn.text import most_frequent_characters
+from keras_selfattn.text.preprocessor import first_word_id
 from keras_selfattn.training.values import DEFAULTS
 from keras_selfattn.training.word_vectors import first_words
 from keras_selfattn.training.word_vectors import load_vectors
@@ -312,8 +313,7 @@ def induce_vectors(
         vectors: The vectors of the pair.
         found: Its booleans.
     """
-    first = 1 + preprocessor.num_oov_indices + preprocessor.prepend_null
-    words = preprocessor.get_vocabulary()[first:]
+    words = preprocessor.get_vocabulary()[first_word_id(preprocessor) :]
     return induce_word_vectors(data.token_stretches(), words, vectors, found)
 
 

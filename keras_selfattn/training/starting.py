@@ -7,10 +7,11 @@ import keras
 import numpy as np
 from keras import ops
 
-from keras_selfattn import models
 from keras_selfattn.files import read_json
 from keras_selfattn.models.groups import GROUPS
+from keras_selfattn.models.loading import load_whole
 from keras_selfattn.models.restarting import restarted
+from keras_selfattn.text.preprocessor import first_word_id
 from keras_selfattn.training.building import compile_model
 from keras_selfattn.training.preparation import induce_vectors
 from keras_selfattn.training.settings import SETTINGS_FILE
@@ -80,13 +81,7 @@ class Start:
                 )
         if hub.is_on_hub(name):
             name = hub.pinned(name)
-        self.model = models.from_preset(name, verify=verify)
-        for part in ("preprocessor", "labels"):
-            if getattr(self.model, part) is None:
-                raise ValueError(
-                    f"A model to start from must have its `{part}`. "
-                    f"Received: {name}, which has none"
-                )
+        self.model = load_whole(name, verify, "A model to start from")
         self._freeze = _groups(self.model, freeze)
         record = self.model.training_record
         self.preset = record.get("preset", _PRESETS[type(self.model).__name__])
@@ -164,7 +159,7 @@ class Start:
         layer = model.get_layer("word_vectors")
         table = np.array(ops.convert_to_numpy(layer.embeddings))
         preprocessor = self.model.preprocessor
-        first = 1 + preprocessor.num_oov_indices + preprocessor.prepend_null
+        first = first_word_id(preprocessor)
         found = np.zeros(len(table), bool)
         found[first : preprocessor.vocabulary_size()] = True
         if found[first:].all() or not _occur(texts.train_data, found):

@@ -11,10 +11,10 @@ import numpy as np
 from keras import ops
 
 from keras_selfattn import evaluation
-from keras_selfattn import models
 from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.labels import Finder
 from keras_selfattn.labels import listed
+from keras_selfattn.models.loading import load_whole
 
 _BATCH_SIZE = 256
 
@@ -57,15 +57,8 @@ class Teachers:
                 f"teachers={names!r}"
             )
         self._models = {
-            name: models.from_preset(name, verify=verify) for name in names
+            name: load_whole(name, verify, "A teacher") for name in names
         }
-        for name, model in self._models.items():
-            for part in ("preprocessor", "labels"):
-                if getattr(model, part) is None:
-                    raise ValueError(
-                        f"A teacher must have its `{part}`. Received: {name}, "
-                        "which has none"
-                    )
         self.settings = {
             "teachers": {
                 name: _checksum(model) for name, model in self._models.items()

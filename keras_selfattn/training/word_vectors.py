@@ -13,6 +13,7 @@ from keras_selfattn.data.joined_vectors import join_vectors
 from keras_selfattn.data.word_vectors import load_word_vectors
 from keras_selfattn.data.word_vectors import take_word_vectors
 from keras_selfattn.data.word_vectors import words_with_vectors
+from keras_selfattn.text.preprocessor import first_word_id
 from keras_selfattn.zoo.folders import find_model
 
 
@@ -87,6 +88,6 @@ def _words_and_table(source, folder):
             "A model of word vectors must have its `preprocessor`. "
             f"Received: {source}, which has none"
         )
-    first = 1 + preprocessor.num_oov_indices + preprocessor.prepend_null
+    first = first_word_id(preprocessor)
     table = ops.convert_to_numpy(model.get_layer("word_vectors").embeddings)
     return preprocessor.get_vocabulary()[first:], table[first:]

@@ -157,7 +157,7 @@ def test_folders_without_what_is_needed(tmp_path):
     model = tiny_classifier()
     model.labels = None
     model.save_to_preset(tmp_path / "model")
-    with pytest.raises(ValueError, match="has no labels"):
+    with pytest.raises(ValueError, match="must have its `labels`"):
         load_encoder(tmp_path / "model", ["label"])
     (tmp_path / "none").mkdir()
     with pytest.raises(ValueError, match="folder of a SavedModel"):
