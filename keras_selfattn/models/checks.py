@@ -4,7 +4,7 @@ from keras_selfattn import validation
 from keras_selfattn.regularizers import validate_factor
 
 # What must be an integer of 1 or more, that or None, a finite number of 0 or
-# more, a share, or one of two.
+# more, a share, or True or False.
 _SIZES = (
     "vocabulary_size",
     "num_classes",
@@ -48,7 +48,7 @@ def of_scope(scope):
         (_SIZES_OR_NONE, _size_or_none),
         (_FACTORS, _factor_or_none),
         (_SHARES, validation.fraction),
-        (_SWITCHES, _switch),
+        (_SWITCHES, validation.boolean),
     ):
         for name in names:
             if name in values:
@@ -71,7 +71,3 @@ def _size_or_none(value, name):
 def _factor_or_none(value, name):
     if value is not None or name != "initializer_stddev":
         validate_factor(value, name)
-
-
-def _switch(value, name):
-    validation.one_of(value, (True, False), name)

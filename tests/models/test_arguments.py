@@ -228,6 +228,8 @@ def test_numbers_out_of_range(class_name, name, model, value):
         ("SentenceClassifier", "num_heads", 0),
         ("SentenceClassifier", "trainable_embeddings", "no"),
         ("SentenceClassifier", "hidden_shortcut", 3),
+        # Such a model could be trained, and not be saved.
+        ("SentenceClassifier", "hidden_shortcut", np.True_),
         ("DecomposableClassifier", "projection_dim", 0),
         ("DecomposableClassifier", "attend_units", [0]),
         ("DecomposableClassifier", "attend_units", []),
