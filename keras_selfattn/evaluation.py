@@ -109,8 +109,8 @@ def evaluate(
         An `Evaluation`.
 
     Raises:
-        ValueError: if there are no records, or a label that the model does
-            not know.
+        ValueError: if the model has no labels, if there are no records, or a
+            label that the model does not know.
     """
     if model.labels is None:
         raise ValueError(

@@ -26,6 +26,9 @@ class Orthogonality(keras.regularizers.Regularizer):
         factor: Float, not negative. The weight of the penalty in the loss.
             Defaults to `1.0`.
 
+    Call arguments:
+        scores: Tensor of shape `(batch, num_heads, steps)`.
+
     Raises:
         ValueError: if `factor` is negative, or if the scores are not of
             rank 3.

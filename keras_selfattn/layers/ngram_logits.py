@@ -116,6 +116,10 @@ class NGramLogits(NGramLayer):
                 how much a text is of each class, `(batch, num_classes)`.
             scale: Float, what the ratios are multiplied by. Defaults to
                 `0.3`.
+
+        Raises:
+            ValueError: if the layer is not built, if there is no batch, or
+                if the labels are others.
         """
         counts = np.zeros((self.num_buckets, self.num_classes))
         texts_of = np.zeros(self.num_buckets, "int64")

@@ -124,6 +124,9 @@ class PairNGramLogits(TakesPair, NGramLayer):
 
         Args:
             batches: As in `NGramLogits.adapt`.
+
+        Raises:
+            ValueError: as there.
         """
         pairs, rows, labels = self._read(batches)
         values = 1 / np.sqrt(np.bincount(pairs))[pairs]

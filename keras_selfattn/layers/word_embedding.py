@@ -23,6 +23,9 @@ class WordEmbedding(keras.layers.Embedding):
     Returns:
         A tensor of shape `(batch, n, output_dim)`.
 
+    Raises:
+        ValueError: if the mask of padding is turned off.
+
     Example:
 
     >>> import numpy as np

@@ -127,7 +127,7 @@ class DecomposableClassifier(Classifier):
         exact_match: bool = False,
         ngram_buckets: int | None = None,
         ambiguity_penalty: float = 0.0,
-        projection_dim: int | None = 200,
+        projection_dim: int = 200,
         attend_units: Sequence[int] = (200, 200),
         compare_units: Sequence[int] = (200, 200),
         aggregate_units: Sequence[int] = (200, 200),

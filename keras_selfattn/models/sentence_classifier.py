@@ -149,7 +149,7 @@ class SentenceClassifier(Classifier):
         ambiguity_penalty: float = 0.0,
         encoder: str = "bilstm",
         units: int | Sequence[int] = 300,
-        kernel_size: int | Sequence[int] = 3,
+        kernel_size: int = 3,
         pooling: str = "structured",
         attention_dim: int = 350,
         num_heads: int = 30,

@@ -89,7 +89,7 @@ class SentencePairClassifier(Classifier):
         character_vocabulary_size: int | None = None,
         encoder: str = "bilstm",
         units: int | Sequence[int] = 300,
-        kernel_size: int | Sequence[int] = 3,
+        kernel_size: int = 3,
         pooling: str = "structured",
         attention_dim: int = 150,
         num_heads: int = 30,

@@ -27,8 +27,8 @@ class Result:
 
     number: int
     status: str
-    accuracy: float
-    epoch: int
+    accuracy: float | None
+    epoch: int | None
     epochs: int
     seconds: float
     values: dict

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -29,7 +30,7 @@ def explain(
     texts: Any,
     labels: Iterable | None = None,
     batch_size: int = 32,
-    effects: str | None = None,
+    effects: str | Sequence[str] | None = None,
 ) -> Iterator[Explanation | PairExplanation]:
     """Explain a classifier's answers to texts, a batch at a time.
 
