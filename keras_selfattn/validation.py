@@ -67,11 +67,11 @@ def boolean(value: Any, name: str) -> bool:
     return value
 
 
-def seed(value: Any, name: str = "seed") -> int | None:
+def seed(value: Any) -> int | None:
     """The value, or `ValueError` unless it is an integer or None."""
     if isinstance(value, bool) or not isinstance(value, (int, type(None))):
         raise ValueError(
-            f"`{name}` must be an integer or None. Received: {name}={value!r}"
+            f"`seed` must be an integer or None. Received: seed={value!r}"
         )
     return value
 

@@ -2,6 +2,7 @@
 
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.cli.screen import console
+from keras_selfattn.cli.screen import megabytes
 from keras_selfattn.models.presets import PRESETS
 from keras_selfattn.zoo.shipped import find_shipped
 from keras_selfattn.zoo.shipped import get_shipped
@@ -47,12 +48,10 @@ def zoo(options):
     )
     for name in list_shipped():
         model = get_shipped(name)
-        files = find_shipped(name).rglob("*")
-        size = sum(path.stat().st_size for path in files if path.is_file())
         table.add_row(
             name,
             model.task,
-            f"{size / 1e6:.1f}",
+            megabytes(find_shipped(name)),
             "\n".join(
                 f"{key} {100 * each['accuracy']:.1f}"
                 for key, each in model.dev.items()

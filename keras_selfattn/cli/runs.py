@@ -7,6 +7,7 @@ from keras_selfattn.cli.duration import DURATION_FILE
 from keras_selfattn.cli.duration import noted_seconds
 from keras_selfattn.cli.options import add_command
 from keras_selfattn.cli.screen import console
+from keras_selfattn.cli.screen import megabytes
 from keras_selfattn.controls import one_line
 from keras_selfattn.files import read_json
 from keras_selfattn.training.ending import HISTORY_FILE
@@ -105,9 +106,8 @@ def _figures(run, values):
 
 
 def _size(run):
-    files = (run / MODEL_FOLDER).rglob("*")
-    size = sum(path.stat().st_size for path in files if path.is_file())
-    return f"{size / 1e6:.1f}" if size else _NONE
+    model = run / MODEL_FOLDER
+    return megabytes(model) if model.is_dir() else _NONE
 
 
 def _minutes(run):

@@ -1,6 +1,7 @@
 """How commands show tables, and how far they are."""
 
 import contextlib
+import pathlib
 import sys
 
 # Wider than any table, so that none is cut where nobody reads it.
@@ -15,6 +16,12 @@ def console():
     from rich.console import Console
 
     return Console(width=None if sys.stdout.isatty() else WIDTH)
+
+
+def megabytes(folder):
+    """How large all files of a folder are, as a text."""
+    files = filter(pathlib.Path.is_file, folder.rglob("*"))
+    return f"{sum(file.stat().st_size for file in files) / 1e6:.1f}"
 
 
 @contextlib.contextmanager

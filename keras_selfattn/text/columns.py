@@ -279,12 +279,7 @@ def _rows(data, sides):
             data = {names[0]: data[there[0]]}
         data = _named(data, names) or data
     if isinstance(data, collections.abc.Mapping):
-        if set(data) != set(names):
-            raise ValueError(
-                f"Expected texts by the names {', '.join(names)}. "
-                f"Received: {', '.join(map(str, data))}"
-            )
-        data = tuple(data[name] for name in names)
+        data = _by_names(data, names)
         return _zipped(data) if is_pair else listed(several(data[0]))
     data = several(data)
     if (
@@ -297,6 +292,16 @@ def _rows(data, sides):
     rows = listed(data)
     is_column = getattr(data, "ndim", 1) == 2 and data.shape[1] == 1
     return rows if is_pair or not is_column else [row[0] for row in rows]
+
+
+def _by_names(columns, names):
+    """The columns of a dictionary, as a tuple, or `ValueError`."""
+    if set(columns) != set(names):
+        raise ValueError(
+            f"Expected texts by the names {', '.join(names)}. "
+            f"Received: {', '.join(map(str, columns))}"
+        )
+    return tuple(columns[name] for name in names)
 
 
 def _zipped(columns):
@@ -338,12 +343,7 @@ def _of_each(what, values, texts):
 
 def _columns_of_batch(texts, names):
     if isinstance(texts, collections.abc.Mapping):
-        if set(texts) != set(names):
-            raise ValueError(
-                f"Expected texts by the names {', '.join(names)}. "
-                f"Received: {', '.join(map(str, texts))}"
-            )
-        texts = tuple(texts[name] for name in names)
+        texts = _by_names(texts, names)
     elif not isinstance(texts, tuple):
         texts = tuple(texts.T) if np.ndim(texts) == 2 else (texts,)
     if len(texts) != len(names):
