@@ -32,12 +32,9 @@ def save_packed(model, path):
     arrays = {}
     for name, layer, weight in _weights(model):
         array = ops.convert_to_numpy(weight).astype("float32")
-        if array.ndim > 1 and "bias" not in weight.name:
-            axis = _scaled_axis(layer)
-            scale = np.abs(array).max(axis=axis, keepdims=True) / 127
-            scale = np.maximum(scale, np.float32(1e-30))
-            arrays[name] = np.round(array / scale).astype("int8")
-            arrays[f"{name}/{_SCALE}"] = scale
+        if is_matrix(weight):
+            numbers, scale = quantize(array, _scaled_axis(layer))
+            arrays[name], arrays[f"{name}/{_SCALE}"] = numbers, scale
             continue
         if np.abs(array).max(initial=0.0) > np.finfo("float16").max:
             raise ValueError(
@@ -47,6 +44,31 @@ def save_packed(model, path):
     memory = io.BytesIO()
     np.savez_compressed(memory, **arrays)
     write_bytes(path, memory.getbuffer())
+
+
+def quantize(weight, axis):
+    """A matrix as whole numbers and float32 scales.
+
+    Numbers times scales, quantized again, give the same numbers and scales.
+
+    Args:
+        weight: A `keras.Variable`, or an array.
+        axis: Integer, the axis along which numbers share their scale.
+
+    Returns:
+        An int8 array of the weight's shape, and the float32 array that it is
+        to be multiplied by.
+    """
+    array = np.asarray(ops.convert_to_numpy(weight), "float32")
+    largest = np.abs(array).max(axis=axis, keepdims=True)
+    # A unit whose weights are all zero has a scale too.
+    scale = np.maximum(largest, np.float32(1e-30)) / np.float32(127)
+    return np.round(array / scale).astype("int8"), scale
+
+
+def is_matrix(weight):
+    """Whether a weight is one that is multiplied or looked up."""
+    return len(weight.shape) > 1 and "bias" not in weight.name
 
 
 def load_packed(model, path):

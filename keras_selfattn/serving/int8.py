@@ -1,10 +1,11 @@
 """Classifiers with weights of 8 bits."""
 
-import numpy as np
 import tensorflow as tf
 from keras import ops
 
 from keras_selfattn.layers import WordEmbedding
+from keras_selfattn.models.packed_weights import is_matrix
+from keras_selfattn.models.packed_weights import quantize
 from keras_selfattn.serving.reduced_classifier import ReducedClassifier
 from keras_selfattn.serving.reduced_classifier import StoredWeight
 
@@ -72,31 +73,6 @@ def int8_matrix(weight):
     )
 
 
-def quantize(weight, axis):
-    """A matrix as whole numbers and float32 scales.
-
-    Numbers times scales, quantized again, give the same numbers and scales.
-
-    Args:
-        weight: A `keras.Variable`, or an array.
-        axis: Integer, the axis along which numbers share their scale.
-
-    Returns:
-        An int8 array of the weight's shape, and the float32 array that it is
-        to be multiplied by.
-    """
-    array = np.asarray(ops.convert_to_numpy(weight), "float32")
-    largest = np.abs(array).max(axis=axis, keepdims=True)
-    # A unit whose weights are all zero has a scale too.
-    scale = np.maximum(largest, np.float32(1e-30)) / np.float32(127)
-    return np.round(array / scale).astype("int8"), scale
-
-
 def unit_axis(weight):
     """The axis of a matrix along which the weights of one unit lie."""
     return -1 if weight.name == "embeddings" else -2
-
-
-def is_matrix(weight):
-    """Whether a weight is one that is multiplied or looked up."""
-    return len(weight.shape) > 1 and "bias" not in weight.name
