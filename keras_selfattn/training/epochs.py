@@ -80,11 +80,11 @@ class KeepRun(EvaluateAverages):
         clock: The `Clock` of the checkpoints within an epoch.
     """
 
-    def __init__(self, run, before=0, clock=None):
+    def __init__(self, run, before, clock):
         super().__init__()
         self.run = run
         self._before = before
-        self._clock = clock or Clock(None)
+        self._clock = clock
 
     def on_epoch_begin(self, epoch, logs=None):
         super().on_epoch_begin(epoch, logs)

@@ -53,28 +53,28 @@ def fit(
         workers: The `Workers` that fit it together, or `None`.
         clock: The `Clock` of the checkpoints within an epoch, or `None`.
         targets: Float array of shape `(rows, num_classes)`, which the model
-            is compiled to learn in the place of the labels, or `None`.
+            is compiled to learn in the place of the labels, or `None`; for
+            one process, and an `EncodedDataset`.
+
+    Raises:
+        ValueError: if `targets` are given with several workers, or with a
+            `ShardedDataset`; or as of `Run.restore`.
+        FloatingPointError: if a loss is not finite.
     """
     clock = clock or Clock(None)
     train_data, dev_data = texts.train_data, texts.dev_data
     counts = train_data.class_counts(model.output.shape[-1])
     weights = balanced_weights(counts, training)
-    if targets is not None and isinstance(train_data, EncodedDataset):
-        rows = train_data.labels
-        train_data = train_data.with_labels(targets)
-        dev_data = dev_data.with_labels(one_hot(dev_data))
-        if weights is not None:
-            if workers is not None:
-                raise ValueError(
-                    "`class_weight` with teachers is for one process. "
-                    f"Received: class_weight={training['class_weight']!r}, "
-                    "and several"
-                )
-            # Keras would go by the class that the teachers prefer.
-            train_data.weights = np.array(
-                [weights[label] for label in rows], "float32"
+    if targets is not None:
+        if workers is not None or not isinstance(train_data, EncodedDataset):
+            raise ValueError(
+                "`targets` are for one process, and an EncodedDataset. "
+                f"Received: a {type(train_data).__name__} and "
+                f"workers={workers!r}"
             )
-            weights = None
+        train_data = _with_targets(train_data, targets, weights)
+        dev_data = dev_data.with_labels(one_hot(dev_data))
+        weights = None
     tells = workers is None or workers.is_chief
     verbose = shown(verbose) if tells else 0
     size = batch_size_for(training, len(train_data))
@@ -103,7 +103,7 @@ def fit(
         batches = train_data.batches(
             size, shuffle=True, seed=seed, share=share, skip=skip
         )
-        keep_run = KeepRun(run, skip, clock if workers is None else None)
+        keep_run = KeepRun(run, skip, clock if workers is None else Clock(None))
         # What the figures are of, and the model that is kept.
         averages = ShowAverages()
         all_callbacks = keras.callbacks.CallbackList(
@@ -145,6 +145,16 @@ def fit(
             )
         if not skip:
             return
+
+
+def _with_targets(data, targets, class_weight):
+    """Rows with targets, weighed by the labels that they had."""
+    taught = data.with_labels(targets)
+    if class_weight is not None:
+        # Keras would go by the class that the teachers prefer.
+        weights = [class_weight[label] for label in data.labels]
+        taught.weights = np.array(weights, "float32")
+    return taught
 
 
 def shown(verbose: str | int) -> str | int:

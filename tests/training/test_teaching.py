@@ -12,6 +12,7 @@ from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.data.generated import generate_reviews
 from keras_selfattn.training import fitting
 from keras_selfattn.training.teaching import Teachers
+from keras_selfattn.training.values import DEFAULTS
 from tests.cli.commands import SMALL
 from tests.tiny_classifier import tiny_classifier
 
@@ -357,6 +358,25 @@ def test_prepared_texts_have_no_teachers(teachers, tmp_path):
             None,
             tmp_path / "run",
             teachers=paths(teachers),
+        )
+
+
+def test_targets_of_prepared_texts_are_refused(tmp_path):
+    training.prepare_shards(
+        "lin2017_yelp", [ROWS[:40]], ROWS[40:], tmp_path / "prepared"
+    )
+    values = {**DEFAULTS, **models.get_preset("lin2017_yelp").training}
+    texts = training.PreparedFolder(tmp_path / "prepared").texts(
+        "lin2017_yelp", values, TINY
+    )
+    model = training.make_model(
+        "lin2017_yelp", values, **{**TINY, **texts.arguments}
+    )
+    texts.hand_to(model, {"model": {}})
+    run = training.Run(tmp_path / "run", {"training": {**values, "epochs": 1}})
+    with pytest.raises(ValueError, match="`targets` are for one process"):
+        training.fit(
+            *(model, texts, run, values), verbose=0, targets=np.zeros((40, 2))
         )
 
 
