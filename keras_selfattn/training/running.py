@@ -146,24 +146,10 @@ def train(
     if not isinstance(train_texts, PreparedFolder):
         check_rows(train_texts, "train_texts")
         check_rows(dev_texts, "dev_texts")
-    origin = None
-    if start is not None:
-        if resume:
-            start = started_from(folder, start)
-        origin = Start(start, preset, vectors, freeze, verify)
-        preset = origin.preset
-    elif freeze:
-        raise ValueError(
-            "`freeze` (--freeze) is for layers of the model that `start` "
-            "(--from) names. "
-            f"Received: freeze={freeze!r} without it"
-        )
-    elif preset is None:
-        raise ValueError(
-            "`preset` must be the name of a preset, where no `start` (--from) "
-            "is that of a model. Received: preset=None"
-        )
-    values = models.get_preset(preset)
+    if start is not None and resume:
+        start = started_from(folder, start)
+    origin, name = _origin(start, preset, vectors, freeze, verify)
+    values = models.get_preset(name)
     if origin is not None:
         values = origin.values(values)
         origin.check_texts(training_overrides or {})
@@ -173,7 +159,7 @@ def train(
         teachers, training_overrides or {}, train_texts, strategy, verify
     )
     settings = {
-        "preset": preset,
+        "preset": name,
         "seed": seed,
         "vectors": vector_files(vectors),
         "model": {**values.model, **model_overrides},
@@ -195,38 +181,10 @@ def train(
         keep_checkpoint,
         verify,
     )
-    if strategy is None:
-        with folder_held(folder):
-            return _train(Run(folder, settings, resume, verify), asked)
-    _check_backend()
-    from keras_selfattn.training.workers import Workers
-
-    workers = Workers(strategy)
-    with workers.losses_named():
-        if not workers.is_chief:
-            said = workers.told_by_chief()
-            if said == _FINISHED:
-                return None
-            if said is not None:
-                raise ValueError(said)
-            return _train(FollowedRun(settings), asked, workers)
-        with folder_held(folder):
-            try:
-                run = Run(folder, settings, resume, verify)
-            except (ValueError, OSError) as error:
-                workers.told_by_chief(str(error))
-                raise
-            workers.told_by_chief(_FINISHED if run.is_finished else None)
-            return _train(run, asked, workers)
-
-
-def _check_backend():
-    if keras.backend.backend() != "tensorflow":
-        raise ValueError(
-            "Several workers train on the TensorFlow backend. Received: "
-            f"strategy and the backend {keras.backend.backend()!r}, where "
-            "`fit` is for keras.distribution.DataParallel"
-        )
+    if strategy is not None:
+        return _train_together(strategy, folder, settings, resume, asked)
+    with folder_held(folder):
+        return _train(Run(folder, settings, resume, verify), asked)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -252,6 +210,35 @@ class _Asked:
     fitting: dict
     keep_checkpoint: bool
     verify: bool
+
+
+def _train_together(strategy, folder, settings, resume, asked):
+    """The part of one of several workers, of which the chief has a `Run`."""
+    if keras.backend.backend() != "tensorflow":
+        raise ValueError(
+            "Several workers train on the TensorFlow backend. Received: "
+            f"strategy and the backend {keras.backend.backend()!r}, where "
+            "`fit` is for keras.distribution.DataParallel"
+        )
+    from keras_selfattn.training.workers import Workers
+
+    workers = Workers(strategy)
+    with workers.losses_named():
+        if not workers.is_chief:
+            said = workers.told_by_chief()
+            if said == _FINISHED:
+                return None
+            if said is not None:
+                raise ValueError(said)
+            return _train(FollowedRun(settings), asked, workers)
+        with folder_held(folder):
+            try:
+                run = Run(folder, settings, resume, asked.verify)
+            except (ValueError, OSError) as error:
+                workers.told_by_chief(str(error))
+                raise
+            workers.told_by_chief(_FINISHED if run.is_finished else None)
+            return _train(run, asked, workers)
 
 
 def _train(run, asked, workers=None):
@@ -324,6 +311,25 @@ def _texts(settings, asked, folder, goes_on):
     return asked.train_texts.texts(
         preset, training, asked.model_overrides, vectors
     )
+
+
+def _origin(start, preset, vectors, freeze, verify):
+    """The `Start`, or `None` where there is to be none, and the preset."""
+    if start is not None:
+        origin = Start(start, preset, vectors, freeze, verify)
+        return origin, origin.preset
+    if freeze:
+        raise ValueError(
+            "`freeze` (--freeze) is for layers of the model that `start` "
+            "(--from) names. "
+            f"Received: freeze={freeze!r} without it"
+        )
+    if preset is None:
+        raise ValueError(
+            "`preset` must be the name of a preset, where no `start` (--from) "
+            "is that of a model. Received: preset=None"
+        )
+    return None, preset
 
 
 def _teachers(names, asked, train_texts, strategy, verify):

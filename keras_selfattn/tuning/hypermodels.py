@@ -199,18 +199,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
                 if the memory is too small; the trial alone has failed then.
         """
         values = self.settings(hp)["training"]
-        if "batch_size" in kwargs:
-            raise keras_tuner.errors.FatalValueError(
-                "`batch_size` is a value of trials: an argument of the "
-                "hypermodel, and none of the search. "
-                f"Received: batch_size={kwargs['batch_size']!r}"
-            )
-        if values.get("class_weight") and not isinstance(x, EncodedDataset):
-            raise keras_tuner.errors.FatalValueError(
-                "`class_weight` is a value of trials on an EncodedDataset; "
-                "with other data it is an argument of the search. "
-                f"Received: class_weight={values['class_weight']!r}"
-            )
+        _check_given(values, x, kwargs)
         size = values["batch_size"]
         rows = _count_rows(x, y, model.sides)
         if rows is not None:
@@ -226,19 +215,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
                 f"Received: ema_epochs={values['ema_epochs']!r} and x of type "
                 f"{type(x).__name__}"
             )
-        callbacks = [
-            *training.learning_rate_decay(values),
-            *callbacks,
-            keras.callbacks.TerminateOnNaN(),
-            # Last, so that the callbacks before it see the averages.
-            training.EvaluateAverages(),
-        ]
-        patience = self._patience(hp, values)
-        if patience:
-            stopping = keras.callbacks.EarlyStopping(
-                "val_accuracy", mode="max", patience=patience
-            )
-            callbacks.insert(0, stopping)
+        all_callbacks = self._callbacks(hp, values, callbacks)
         if isinstance(x, EncodedDataset):
             adapt_ngrams(model, x)
             if values.get("class_weight"):
@@ -246,7 +223,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
                     x.labels, model.output.shape[-1], values
                 )
             x = x.batches(size, shuffle=True, seed=self.seed or 0)
-            callbacks.insert(0, training.SetEpoch(x.plan))
+            all_callbacks.insert(0, training.SetEpoch(x.plan))
             kwargs["shuffle"] = False
         elif isinstance(x, tf.data.Dataset) and not are_texts(x):
             x = _in_batches_of(size, x, rows)
@@ -267,7 +244,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
                 x,
                 y,
                 validation_data=validation_data,
-                callbacks=callbacks,
+                callbacks=all_callbacks,
                 epochs=values["epochs"] if epochs is None else epochs,
                 **kwargs,
             )
@@ -277,6 +254,24 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
                 f"the loss became NaN in the last of {len(losses)} epochs"
             )
         return history
+
+    def _callbacks(self, hp, values, further):
+        """The callbacks of a trial, `further` ones among them."""
+        stopping = []
+        if patience := self._patience(hp, values):
+            stopping.append(
+                keras.callbacks.EarlyStopping(
+                    "val_accuracy", mode="max", patience=patience
+                )
+            )
+        return [
+            *stopping,
+            *training.learning_rate_decay(values),
+            *further,
+            keras.callbacks.TerminateOnNaN(),
+            # Last, so that the callbacks before it see the averages.
+            training.EvaluateAverages(),
+        ]
 
     def _patience(self, hp, values):
         """The epochs without a better figure that end a trial, or `None`."""
@@ -420,6 +415,22 @@ HYPERMODELS = {
 def as_recipe(preset: str | Recipe) -> Recipe:
     """A recipe as it is, or that of nothing but a preset."""
     return preset if isinstance(preset, Recipe) else Recipe(preset)
+
+
+def _check_given(values, x, kwargs):
+    """KerasTuner's fatal error where an argument is not for these data."""
+    if "batch_size" in kwargs:
+        raise keras_tuner.errors.FatalValueError(
+            "`batch_size` is a value of trials: an argument of the "
+            "hypermodel, and none of the search. "
+            f"Received: batch_size={kwargs['batch_size']!r}"
+        )
+    if values.get("class_weight") and not isinstance(x, EncodedDataset):
+        raise keras_tuner.errors.FatalValueError(
+            "`class_weight` is a value of trials on an EncodedDataset; "
+            "with other data it is an argument of the search. "
+            f"Received: class_weight={values['class_weight']!r}"
+        )
 
 
 def _count_rows(x, y, sides):
