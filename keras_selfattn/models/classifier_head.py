@@ -1,22 +1,11 @@
 """From an embedding to the scores of the classes."""
 
 import keras
-from keras import ops
 
 from keras_selfattn import layers
 from keras_selfattn import validation
+from keras_selfattn.models.loss_type_l2 import LossTypeL2
 from keras_selfattn.regularizers import Ambiguity
-
-
-@keras.saving.register_keras_serializable(package="keras_selfattn")
-class LossTypeL2(keras.regularizers.L2):
-    """Keras's L2 in the type of the loss, whatever type the weights have.
-
-    TensorFlow adds up no penalties of several types.
-    """
-
-    def __call__(self, x):
-        return super().__call__(ops.cast(x, keras.config.floatx()))
 
 
 class ClassifierHead:
