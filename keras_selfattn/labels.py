@@ -157,10 +157,9 @@ def of_classes(labels: Iterable, num_classes: int) -> list:
 
 def in_order(labels: Iterable) -> list:
     """Labels sorted, by value where all are numbers."""
-    try:
-        return sorted(labels, key=float)
-    except ValueError:
-        return sorted(labels, key=str)
+    labels = list(labels)
+    are_numbers = all(map(is_like_a_number, labels))
+    return sorted(labels, key=float if are_numbers else str)
 
 
 def of_texts(labels: Iterable) -> list:
@@ -290,7 +289,8 @@ def _is_number_of_class(label, num_classes):
 def is_like_a_number(label: Any) -> bool:
     """Whether a label is a number, or the text of one."""
     try:
-        float(label)
+        number = float(label)
     except ValueError:
         return False
-    return True
+    # NaN has no place among others.
+    return number == number

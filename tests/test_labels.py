@@ -60,6 +60,13 @@ def test_what_no_labels_can_be(given, message):
         tiny_classifier().labels = given
 
 
+@pytest.mark.parametrize("first", ["10", "nan", "2"])
+def test_nan_is_the_text_of_no_number(first):
+    # Of a number that is none, sorting by value would leave any order.
+    given = dict.fromkeys([first, "10", "nan", "2"])
+    assert labels.of_texts(given) == ["10", "2", "nan"]
+
+
 @pytest.mark.parametrize(
     "alike",
     [
