@@ -28,6 +28,7 @@ from keras_selfattn.text.columns import are_symbolic
 from keras_selfattn.text.columns import are_texts
 from keras_selfattn.text.columns import checked_generator
 from keras_selfattn.text.columns import rows_of
+from keras_selfattn.text.columns import unpacked
 from keras_selfattn.validation import integer
 
 _BATCH_SIZE = 32
@@ -538,7 +539,8 @@ class ReadsTexts(_Model):
             raise
 
     def _validation(self, data, batch_size, folder, otherwise):
-        texts, labels, weights = _unpacked(data)
+        given = tuple(data) if isinstance(data, list) else data
+        texts, labels, weights = unpacked(given)
         if data is None or not are_texts(texts):
             self._check_ids(texts)
             return checked_generator(data)
@@ -615,12 +617,6 @@ def _check_class_weight(given):
             "`class_weight` must be a dictionary of the weight of each class, "
             f"or None. Received: class_weight={given!r}"
         )
-
-
-def _unpacked(data):
-    if not isinstance(data, (tuple, list)):
-        return data, None, None
-    return (*data, None, None)[:3]
 
 
 def _flat(rows, normalize):

@@ -45,7 +45,7 @@ def are_texts(data):
     if isinstance(data, keras.utils.PyDataset):
         # In older versions of Keras it has no iterator.
         has_batches = hasattr(data, "__len__") and len(data) > 0
-        return has_batches and are_texts(_unpacked(data[0])[0])
+        return has_batches and are_texts(unpacked(data[0])[0])
     if isinstance(data, collections.abc.Mapping):
         return any(map(are_texts, data.values()))
     if isinstance(data, keras.KerasTensor):
@@ -86,7 +86,7 @@ def checked_generator(data):
     if not isinstance(data, types.GeneratorType):
         return data
     first = list(itertools.islice(data, 1))
-    if first and are_texts(_unpacked(first[0])[0]):
+    if first and are_texts(unpacked(first[0])[0]):
         raise ValueError(_STREAM.format("a generator"))
     return (element for element in itertools.chain(first, data))
 
@@ -138,7 +138,7 @@ def rows_of_dataset(dataset, sides):
     row = 0
     batches = _batches(dataset, len(sides))
     for element in batches.as_numpy_iterator():
-        texts, labels, weights = _unpacked(element)
+        texts, labels, weights = unpacked(element)
         columns = _columns_of_batch(texts, names)
         more = [
             _of_each("labels", labels, len(columns[0])),
@@ -159,7 +159,7 @@ def strings_of(data):
     """
     if isinstance(data, tf.data.Dataset):
         for element in _batches(data, 1).as_numpy_iterator():
-            leaves = tf.nest.flatten(_unpacked(element)[0])
+            leaves = tf.nest.flatten(unpacked(element)[0])
             yield from itertools.chain.from_iterable(map(_decoded, leaves))
         return
     named = _named(data, text_sides.NAMES) or _named(data, _TEXT)
@@ -239,7 +239,7 @@ def _is_of_strings(dtype):
 
 
 def _is_dataset_of_texts(dataset):
-    texts = _unpacked(dataset.element_spec)[0]
+    texts = unpacked(dataset.element_spec)[0]
     return any(
         getattr(spec, "dtype", None) == tf.string
         for spec in tf.nest.flatten(texts)
@@ -314,16 +314,21 @@ def _zipped(columns):
     return zip(first, second, strict=True)
 
 
-def _unpacked(element):
+def unpacked(element):
     """Texts, labels and weights, `None` where there are none."""
     if not isinstance(element, tuple):
         element = (element,)
+    if len(element) > 3:
+        raise ValueError(
+            "Expected texts, or texts with labels, or with labels and weights. "
+            f"Received: {len(element)} of each"
+        )
     return (*element, None, None)[:3]
 
 
 def _batches(dataset, sides):
     """A dataset whose elements are batches of rows."""
-    spec = tf.nest.flatten(_unpacked(dataset.element_spec)[0])
+    spec = tf.nest.flatten(unpacked(dataset.element_spec)[0])
     rank = spec[0].shape.rank
     is_row = rank == 0 or (rank == 1 and len(spec) < sides)
     return dataset.batch(_ROWS_AT_ONCE) if is_row else dataset

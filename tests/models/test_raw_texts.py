@@ -420,6 +420,7 @@ def test_what_is_no_label_is_no_class(missing):
         ({"sample_weight": [1.0]}, "as many weights as texts"),
         ({"class_weight": {"three": 1.0}}, "class weight.*'three'"),
         ({"validation_data": (["good"], ["three"])}, "'three'"),
+        ({"validation_data": (TEXTS, LABELS, None, None)}, "Received: 4"),
         ({"validation_split": 2.0}, "validation_split=2.0"),
     ],
 )

@@ -285,6 +285,9 @@ def test_datasets_that_are_none():
         list(rows_of_dataset(slices(TEXTS), PAIR))
     with pytest.raises(ValueError, match="by the names text. Received: words"):
         list(rows_of_dataset(slices({"words": TEXTS}), SENTENCE))
+    four = slices((TEXTS, [1] * 3, [1.0] * 3, [2] * 3))
+    with pytest.raises(ValueError, match="and weights. Received: 4 of each"):
+        list(rows_of_dataset(four, SENTENCE))
 
 
 @pytest.mark.parametrize("data", ["abc", [1], [None]])
