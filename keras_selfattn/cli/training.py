@@ -36,6 +36,11 @@ from keras_selfattn.training.values import training_values
 
 
 def add_commands(commands):
+    _add_train(commands)
+    _add_tune(commands)
+
+
+def _add_train(commands):
     parser = add_command(commands, train)
     add_recipe(parser).add_argument(
         "--from",
@@ -83,6 +88,8 @@ def add_commands(commands):
     corpora.add_dev_fraction(parser)
     add_run(parser, "run", ", or one folder that `prepare` has made")
 
+
+def _add_tune(commands):
     parser = add_command(commands, tune)
     add_recipe(parser)
     parser.add_argument(

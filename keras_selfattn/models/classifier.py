@@ -99,6 +99,10 @@ class Classifier(
         self._group_of = origin._group_of
         if not origin.trainable:
             self.trainable = False
+        self._take_over(origin)
+
+    def _take_over(self, origin):
+        """What a copy has of its origin besides arguments and weights."""
         for attribute in ("preprocessor", "labels", "training_record"):
             setattr(self, attribute, getattr(origin, attribute))
 

@@ -50,8 +50,7 @@ class ReducedClassifier(Classifier):
         copy = reduced_class.from_config({**origin[1], **changes})
         vars(copy)["_origin"] = origin
         super(ReducedClassifier, copy).set_weights(model.get_weights())
-        for attribute in ("preprocessor", "labels", "training_record"):
-            setattr(copy, attribute, getattr(model, attribute))
+        copy._take_over(model)
         copy.round_weights()
         copy.trainable = False
         return copy
@@ -68,8 +67,7 @@ class ReducedClassifier(Classifier):
         model = model_class.from_config(config)
         for layer, rounded in zip(model.layers, self.layers, strict=True):
             layer.set_weights(self.values_of(rounded))
-        for attribute in ("preprocessor", "labels", "training_record"):
-            setattr(model, attribute, getattr(self, attribute))
+        model._take_over(self)
         return model
 
     def values_of(self, layer):

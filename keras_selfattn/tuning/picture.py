@@ -38,6 +38,20 @@ def draw(path, results, choices):
         low, high = low - 0.01, high + 0.01
     figure = Figure(figsize=(2.2 + 1.25 * len(axes), 5.2), layout="constrained")
     plot = figure.add_subplot()
+    _draw_lines(plot, done, axes, low, high)
+    _draw_axes(plot, axes, low, high)
+    plot.set_title(
+        f"{len(done)} trials, {len(results) - len(done)} failed "
+        "(thick: the best; dashed: the first)",
+        fontsize=10,
+        loc="left",
+    )
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=110)
+    write_bytes(path, picture.getvalue())
+
+
+def _draw_lines(plot, done, axes, low, high):
     best = best_first(done)[0] if done else None
     for result in sorted(done, key=lambda r: r.accuracy):
         heights = [
@@ -60,6 +74,9 @@ def draw(path, results, choices):
             linestyle="--" if is_first else "-",
             zorder=3 if result is best or is_first else 2,
         )
+
+
+def _draw_axes(plot, axes, low, high):
     for position, (_, _, axis) in enumerate(axes):
         plot.axvline(position, color="0.8", zorder=1)
         for value in axis:
@@ -91,15 +108,6 @@ def draw(path, results, choices):
     plot.set_ylim(-0.07, 1.07)
     for spine in plot.spines.values():
         spine.set_visible(False)
-    plot.set_title(
-        f"{len(done)} trials, {len(results) - len(done)} failed "
-        "(thick: the best; dashed: the first)",
-        fontsize=10,
-        loc="left",
-    )
-    picture = io.BytesIO()
-    figure.savefig(picture, format="png", dpi=110)
-    write_bytes(path, picture.getvalue())
 
 
 def line_color(share):
