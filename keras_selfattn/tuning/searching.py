@@ -188,12 +188,7 @@ def _search(folder, settings, trials, minutes, train_texts, dev_texts):
     }
     figures = {"epoch": result.epoch, "dev_accuracy": result.accuracy}
     texts.hand_to(model, {**run_settings, **figures})
-    # They are of the search as it was before.
-    (folder / CHECKSUMS_FILE).unlink(missing_ok=True)
-    model.save_to_preset(folder / MODEL_FOLDER)
-    training.write_settings(folder / training.SETTINGS_FILE, run_settings)
-    training.write_history(folder, _history(progress, best))
-    write_run_checksums(folder)
+    _write_run(folder, model, run_settings, _history(progress, best))
     progress.write_csv()
     draw(folder / PICTURE_FILE, found, hypermodel.choices)
     console.print(
@@ -205,6 +200,16 @@ def _search(folder, settings, trials, minutes, train_texts, dev_texts):
         )
     )
     return model
+
+
+def _write_run(folder, model, settings, history):
+    """Make a folder that of a run."""
+    # They are of the search as it was before.
+    (folder / CHECKSUMS_FILE).unlink(missing_ok=True)
+    model.save_to_preset(folder / MODEL_FOLDER)
+    training.write_settings(folder / training.SETTINGS_FILE, settings)
+    training.write_history(folder, history)
+    write_run_checksums(folder)
 
 
 def _check_limits(trials, minutes, epochs):
