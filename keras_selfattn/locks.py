@@ -66,11 +66,10 @@ def held(lock: pathlib.Path, path: str | os.PathLike) -> Iterator[bool]:
         return
     missing = [above for above in lock.parents if not above.exists()]
     there = lock.parents[len(missing)]
-    if not there.is_dir():
+    if not there.is_dir() and there.exists():
         raise ValueError(
             f"Expected a folder that can be written. Received: {there}, a file"
         )
-    lock.parent.mkdir(parents=True, exist_ok=True)
     file = _opened(lock, path)
     _holders[key] = threading.get_ident()
     with cleared(_release, file, key, lock, missing):
@@ -124,8 +123,11 @@ def _is_still(file, path):
 
 def _opened(lock, path):
     """The open file of a lock that is held now, or `None` without locks."""
-    while fcntl is not None:
-        file = open(lock, "a+", encoding="utf-8")  # noqa: SIM115
+    if fcntl is None:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        return None
+    while True:
+        file = _file_of(lock)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -136,13 +138,23 @@ def _opened(lock, path):
             file.close()
             if error.errno not in _NOT_KNOWN:
                 raise
-            break
+            return None
         # Whoever held it before may have removed the file meanwhile.
         if _is_still(file, lock):
             _sign(file)
             return file
         file.close()
-    return None
+
+
+def _file_of(lock, tries=100):
+    """The open file of a lock, whose last holder may remove its folder."""
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        return open(lock, "a+", encoding="utf-8")
+    except (FileNotFoundError, FileExistsError):
+        if not tries:
+            raise
+        return _file_of(lock, tries - 1)
 
 
 def _sign(file):

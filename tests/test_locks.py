@@ -1,4 +1,5 @@
 import os
+import pathlib
 import subprocess
 import sys
 import threading
@@ -73,6 +74,22 @@ def test_a_lock_ends_with_the_death_of_its_holder(tmp_path):
     assert (tmp_path / locks.LOCK_FILE).exists()
     with locks.folder_held(tmp_path):
         pass
+    assert not list(tmp_path.iterdir())
+
+
+def test_who_held_it_before_removes_its_folder_meanwhile(tmp_path, monkeypatch):
+    make, removed = pathlib.Path.mkdir, []
+
+    def mkdir(path, **options):
+        make(path, **options)
+        if not removed:
+            removed.append(path)
+            path.rmdir()
+
+    monkeypatch.setattr(pathlib.Path, "mkdir", mkdir)
+    with locks.folder_held(tmp_path / "run"):
+        assert removed == [tmp_path / "run"]
+        assert (tmp_path / "run" / locks.LOCK_FILE).exists()
     assert not list(tmp_path.iterdir())
 
 
