@@ -4,7 +4,7 @@ import keras
 from keras import ops
 
 # Finite, so that a row without any kept step stays free of NaN.
-_LOWEST = -1e30
+LOWEST = -1e30
 _LARGEST_FLOAT16 = 65_504.0
 
 
@@ -83,7 +83,7 @@ def masked_softmax(logits, mask, axis):
     if 0 in logits.shape:
         # There is no maximum of nothing.
         return ops.zeros_like(logits, dtype="float32")
-    logits = ops.where(mask, ops.cast(logits, "float32"), _LOWEST)
+    logits = ops.where(mask, ops.cast(logits, "float32"), LOWEST)
     highest = ops.stop_gradient(ops.max(logits, axis=axis, keepdims=True))
     # Zeroing the exponent first keeps the gradient of `exp` finite.
     exponent = ops.where(mask, logits - highest, 0.0)

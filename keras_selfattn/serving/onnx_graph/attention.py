@@ -5,18 +5,18 @@ import operator
 import numpy as np
 
 from keras_selfattn import layers
+from keras_selfattn.layers.masking import LOWEST
 from keras_selfattn.serving.onnx_graph.dense import activated
 from keras_selfattn.serving.onnx_graph.dense import affine
 from keras_selfattn.serving.onnx_graph.graph import FLOAT
 from keras_selfattn.serving.onnx_graph.steps import as_numbers
 
-# As in `keras_selfattn.layers.masking`.
-LOWEST = np.float32(-1e30)
+_LOWEST = np.float32(LOWEST)
 
 
 def masked_softmax(graph, logits, mask):
     """Softmax over the last axis, exactly 0 where masked."""
-    logits = graph.op("Where", mask, logits, LOWEST)
+    logits = graph.op("Where", mask, logits, _LOWEST)
     scores = graph.op("Softmax", logits, axis=-1)
     # Where nothing is kept, all would have the same score.
     return graph.op("Mul", scores, graph.cast(mask, FLOAT))
@@ -56,7 +56,7 @@ def _generalized(graph, layer, inputs, mask, **_):
             activated(graph, hidden, layer.activation),
             graph.weight(part, layer.score_kernel),
         )
-        logits = graph.op("Where", kept, logits, LOWEST)
+        logits = graph.op("Where", kept, logits, _LOWEST)
         highest = graph.op("ReduceMax", logits, axes=[1], keepdims=1)
         weights = graph.op("Exp", graph.op("Sub", logits, highest))
         weights = graph.op("Mul", weights, ones)
