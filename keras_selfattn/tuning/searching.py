@@ -343,7 +343,9 @@ def _quiet():
     logger.setLevel(logging.ERROR)
     try:
         with (
-            open(os.devnull, "w") as nothing,
+            open(
+                os.devnull, "w", encoding="utf-8", errors="replace"
+            ) as nothing,
             contextlib.redirect_stdout(nothing),
             contextlib.redirect_stderr(nothing),
         ):

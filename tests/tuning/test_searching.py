@@ -18,6 +18,7 @@ from keras_selfattn import zoo
 from keras_selfattn.cli import main
 from keras_selfattn.data.fingerprint import fingerprint
 from keras_selfattn.tuning import results
+from keras_selfattn.tuning import searching
 from tests.cli.commands import write_titles
 from tests.tuning.texts import TINY
 from tests.tuning.texts import TINY_MODEL
@@ -511,3 +512,8 @@ def test_a_missing_package_is_named_before_the_search(
     with pytest.raises(ImportError, match=r'"keras_selfattn\[tuning\]"'):
         tuning.search("lin2017_yelp", [], [], tmp_path / "run", tuner=tuner)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_not_shown_may_be_any_text():
+    with searching._quiet():
+        print("half a sign: \ud83d")
