@@ -1,7 +1,5 @@
 """Models that give several views of texts: a model's folder, a SavedModel."""
 
-import functools
-
 import numpy as np
 
 from keras_selfattn import heads
@@ -305,17 +303,11 @@ def _flat(rows):
     return rows.reshape(len(rows), -1)
 
 
-@functools.singledispatch
 def _with_gaps(values, good, count):
     """The values of the good rows among `count`, of which others are empty."""
+    if isinstance(values, list):
+        by_row = dict(zip(good, values, strict=False))
+        return [by_row.get(row) for row in range(count)]
     result = np.full((count, *values.shape[1:]), np.nan, "float32")
     result[good] = values[: len(good)]
-    return result
-
-
-@_with_gaps.register
-def _(values: list, good, count):
-    result = [None] * count
-    for row, value in zip(good, values):  # noqa: B905
-        result[row] = value
     return result
