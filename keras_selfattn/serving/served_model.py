@@ -47,7 +47,7 @@ class ServedModel:
     Where the model reads pairs, each text is a pair of str or bytes.
 
     Args:
-        folder: `pathlib.Path` of the version folder.
+        folder: Path of the version folder.
         verify: As in `load_savedmodel`.
 
     Attributes:
@@ -59,6 +59,7 @@ class ServedModel:
     """
 
     def __init__(self, folder: str | os.PathLike, verify: bool = True) -> None:
+        folder = pathlib.Path(folder)
         if verify:
             check_checksums(folder)
         self.folder = folder

@@ -563,6 +563,7 @@ def test_newest_version_is_loaded(exported, tmp_path):
     assert serving.load_savedmodel(tmp_path).folder == tmp_path / "10"
     path = str(tmp_path / "9")
     assert serving.load_savedmodel(path).folder == tmp_path / "9"
+    assert serving.ServedModel(path).folder == tmp_path / "9"
 
 
 def test_wrong_paths(exported, tmp_path):
