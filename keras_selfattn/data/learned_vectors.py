@@ -133,7 +133,7 @@ def _neighbor_counts(stretches, size):
     from scipy import sparse
 
     neighbors = min(_NEIGHBORS, size)
-    total: Any = sparse.csr_array((size, 2 * neighbors))
+    total = sparse.csr_array((size, 2 * neighbors))
     for ids, lengths in _chunks(stretches):
         # No word is the neighbor of another text's.
         text = np.repeat(np.arange(len(lengths)), lengths)
