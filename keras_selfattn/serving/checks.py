@@ -6,9 +6,9 @@ import keras
 # Models that compute in other types can be written.
 REFUSED = {
     "savedmodel": set(),
-    "onnx": {"bfloat16"},
-    "openvino": {"bfloat16", "int8"},
-    "litert": {"bfloat16", "float16", "int8"},
+    "onnx": {"bfloat16", "float8"},
+    "openvino": {"bfloat16", "float8", "int8"},
+    "litert": {"bfloat16", "float16", "float64", "float8", "int8"},
 }
 
 

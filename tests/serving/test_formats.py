@@ -171,14 +171,31 @@ def test_what_formats_cannot_compute(tmp_path):
         ) as e:
             export(bfloat16, tmp_path / name)
         assert "\n" not in str(e.value)
-    quantized = tiny_classifier()
-    with pytest.warns(UserWarning, match="left these layers"):
-        quantized.quantize("int8")
-    able = "in int8; savedmodel and onnx can"
-    for name in ("openvino", "litert"):
-        with pytest.raises(ValueError, match=able):
-            FORMATS[name][0](quantized, tmp_path / name)
+    for mode, able, refusing in (
+        ("int8", "savedmodel and onnx", ("openvino", "litert")),
+        ("float8", "savedmodel", FORMATS),
+    ):
+        quantized = tiny_classifier()
+        with pytest.warns(UserWarning, match="left these layers"):
+            quantized.quantize(mode)
+        for name in refusing:
+            with pytest.raises(ValueError, match=f"in {mode}; {able} can. "):
+                FORMATS[name][0](quantized, tmp_path / name)
+    with pytest.raises(ValueError, match="in float64; savedmodel and onnx and"):
+        serving.export_litert(tiny_classifier(dtype="float64"), tmp_path / "new")
     assert not list(tmp_path.iterdir())
+
+
+# Of Keras's code for the converter, on a NumPy newer than it.
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_onnx_of_float64_runs(tmp_path):
+    pytest.importorskip("tf2onnx")
+    model = tiny_classifier(characters="abd", dtype="float64")
+    folder = serving.export_onnx(model, tmp_path / "new")
+    features = model.preprocess(TEXTS)
+    np.testing.assert_allclose(
+        onnx_answers(folder, features), model(features), rtol=0, atol=1e-6
+    )
 
 
 def onnx_names(folder):

@@ -29,7 +29,7 @@ _RULES: dict = {
 def translate(
     model: keras.Model, gives_lengths: bool = True
 ) -> onnx.ModelProto:
-    """The `onnx.ModelProto` of a classifier that computes in float32.
+    """The `onnx.ModelProto` of a classifier, which computes in float32.
 
     Args:
         model: A classifier.
@@ -39,7 +39,8 @@ def translate(
     Raises:
         NoRule: if it has a layer, or computes in a type, that has none.
     """
-    if compute_types(model) != {"float32"}:
+    # For float64, runtimes lack ops.
+    if not compute_types(model) <= {"float32", "float64"}:
         raise NoRule(f"{model.name} computes in {compute_types(model)}")
     stored = ()
     if isinstance(model, ReducedClassifier):
