@@ -72,9 +72,8 @@ def serve(servables, host="127.0.0.1", port=8501, started=print):
     """
     with listening(host, port) as sock:
         address, port = sock.getsockname()[:2]
-        hosts = _LOOPBACK if ipaddress.ip_address(address).is_loopback else None
         config = uvicorn.Config(
-            application(servables, hosts),
+            application(servables, hosts_of(host, address)),
             log_level="warning",
             access_log=False,
             server_header=False,
@@ -85,6 +84,18 @@ def serve(servables, host="127.0.0.1", port=8501, started=print):
         shown = f"[{address}]" if ":" in address else address
         started(f"http://{shown}:{port}/")
         uvicorn.Server(config).run(sockets=[sock])
+
+
+def hosts_of(host, address):
+    """The host names that requests may be for, or `None` for all.
+
+    Args:
+        host: String, what the server was told to listen at.
+        address: String, its address.
+    """
+    if not ipaddress.ip_address(address).is_loopback:
+        return None
+    return [*_LOOPBACK, address, host.lower()]
 
 
 @contextlib.contextmanager

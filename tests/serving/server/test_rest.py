@@ -14,6 +14,7 @@ pytest.importorskip("starlette")
 from keras_selfattn.serving.server import json_tensors  # noqa: E402
 from keras_selfattn.serving.server import rest  # noqa: E402
 from keras_selfattn.serving.server.application import application  # noqa: E402
+from keras_selfattn.serving.server.application import hosts_of  # noqa: E402
 from keras_selfattn.serving.server.application import listening  # noqa: E402
 from tests.serving.server.running import ask  # noqa: E402
 from tests.serving.server.running import running  # noqa: E402
@@ -207,6 +208,10 @@ def test_a_large_body_is_refused(url, monkeypatch):
     monkeypatch.setattr(rest, "LARGEST_BODY", 1000)
     body = {"instances": ["good " * 300]}
     assert "1,000 bytes" in predict(url, body, code=413)
+    # What is left unread when the connection ends would take the answer along.
+    body = {"instances": ["good " * 5_000_000]}
+    path = "/v1/models/reviews:predict"
+    assert ask(url, "POST", path, body, connection="close")[0] == 413
 
 
 @pytest.mark.parametrize("path", ["/v1/models/reviews:predict", "/explain"])
@@ -253,6 +258,16 @@ def test_hosts():
             ("elsewhere.example", 400),
         ):
             assert ask(url, "GET", path, host=host)[0] == code
+
+
+def test_a_server_has_the_name_that_it_was_given():
+    # That of a machine may lead to an address of its own.
+    hosts = hosts_of("Laptop", "127.0.1.1")
+    assert {"laptop", "127.0.1.1", "localhost", "127.0.0.1"} <= {*hosts}
+    assert hosts_of("laptop", "192.168.0.2") is None
+    with running([Reader()], hosts) as url:
+        for host in ("laptop:8501", "127.0.1.1"):
+            assert ask(url, "GET", "/v1/models/reviews", host=host)[0] == 200
 
 
 def test_answers_are_sent_at_once():
