@@ -128,18 +128,19 @@ async def read(request):
     """The body of a request, or a `Failure`: too large, or not whole."""
     body = bytearray()
     try:
+        # A connection that ends before all is read takes the answer along.
         async for part in request.stream():
-            body += part
-            if len(body) > LARGEST_BODY:
-                raise Failure(
-                    413,
-                    f"A request may have {LARGEST_BODY:,} bytes, this one has "
-                    "more",
-                )
+            if len(body) <= LARGEST_BODY:
+                body += part
     except ClientDisconnect:
         raise Failure(
             400, "The client went away before its request was whole"
         ) from None
+    if len(body) > LARGEST_BODY:
+        raise Failure(
+            413,
+            f"A request may have {LARGEST_BODY:,} bytes, this one has more",
+        )
     return bytes(body)
 
 
