@@ -33,7 +33,9 @@ def predict_rest(url, model, inputs, signature="serving_default", timeout=10):
         {"Content-Type": "application/json"},
     )
     with urllib.request.urlopen(request, timeout=timeout) as response:
-        return json.load(response)["outputs"]
+        outputs = json.load(response)["outputs"]
+    # An output alone, which `embed` has, comes without its name.
+    return outputs if isinstance(outputs, dict) else {"embedding": outputs}
 
 
 class GrpcClient:

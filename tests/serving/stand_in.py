@@ -204,6 +204,10 @@ def _rest_handler(run):
             ) as error:
                 return 400, {"error": str(error)}
             outputs = {name: _json(output) for name, output in outputs.items()}
+            if len(outputs) == 1:
+                # An output alone has no name.
+                (values,) = outputs.values()
+                return 200, {"predictions" if by_row else "outputs": values}
             if by_row:
                 names = list(outputs)
                 rows = zip(*outputs.values(), strict=True)

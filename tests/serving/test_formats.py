@@ -182,7 +182,7 @@ def test_what_formats_cannot_compute(tmp_path):
             with pytest.raises(ValueError, match=f"in {mode}; {able} can. "):
                 FORMATS[name][0](quantized, tmp_path / name)
     with pytest.raises(ValueError, match="in float64; savedmodel and onnx and"):
-        serving.export_litert(tiny_classifier(dtype="float64"), tmp_path / "new")
+        serving.export_litert(tiny_classifier(dtype="float64"), tmp_path / "f")
     assert not list(tmp_path.iterdir())
 
 
