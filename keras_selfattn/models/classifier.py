@@ -32,6 +32,7 @@ PREPROCESSOR_FILE = "preprocessor.json"
 _TRAINING_FILE = "training.json"
 # What the classes are in that a preset folder can name.
 _PACKAGE = "keras_selfattn.models."
+_TEXT = "keras_selfattn.text."
 
 
 class Classifier(
@@ -364,9 +365,9 @@ class Classifier(
 
         Raises:
             ValueError: if `folder` exists and is not a preset folder, or
-                another process is writing it, if the model is of a class
-                that the package does not have, or its `preprocessor` or
-                `labels` are not of its sizes.
+                another process is writing it, if the model or its
+                `preprocessor` is of a class that the package does not have,
+                or its `preprocessor` or `labels` are not of its sizes.
         """
         if not type(self).__module__.startswith(_PACKAGE):
             raise ValueError(
@@ -374,6 +375,7 @@ class Classifier(
                 f"package's own classes. Received: a {type(self).__name__}; "
                 "a `.keras` file holds it"
             )
+        check_has_no_code(self.preprocessor)
         with_sizes(type(self), self._arguments, self.preprocessor, self.labels)
         folder = pathlib.Path(folder)
         if folder.exists() and not (folder / CONFIG_FILE).exists():
@@ -404,6 +406,21 @@ class Classifier(
             self.save_weights(path)
         finally:
             self.optimizer = optimizer
+
+
+def check_has_no_code(preprocessor: Any) -> None:
+    """`ValueError` where a folder would lose a preprocessor's own code.
+
+    Args:
+        preprocessor: A preprocessor, or `None`.
+    """
+    own = type(preprocessor)
+    if preprocessor is not None and not own.__module__.startswith(_TEXT):
+        raise ValueError(
+            "A folder has no code: it holds a `keras_selfattn.text."
+            f"TextPreprocessor`. Received: a {own.__name__}; a `.keras` file "
+            "and a SavedModel hold it"
+        )
 
 
 def _inner(layer):

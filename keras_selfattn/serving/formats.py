@@ -13,6 +13,7 @@ from keras_selfattn.files import new_folder
 from keras_selfattn.files import write_json
 from keras_selfattn.first_use import import_extra
 from keras_selfattn.model_card import model_card
+from keras_selfattn.models.classifier import check_has_no_code
 from keras_selfattn.serving import litert_layers
 from keras_selfattn.serving.checks import check_model
 from keras_selfattn.serving.format_card import CARD_FILE
@@ -159,6 +160,7 @@ _ABOUT = {
 def _export(format, model, folder, write, card):
     """Call `write` with a new folder that has all else that a client needs."""
     check_model(model, format)
+    check_has_no_code(model.preprocessor)
     folder = pathlib.Path(folder)
     if os.path.lexists(folder):
         raise ValueError(f"{folder} exists already; choose another folder")

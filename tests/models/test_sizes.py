@@ -146,4 +146,11 @@ def test_a_preset_folder_holds_what_can_be_loaded(tmp_path):
     model = Own(labels=LABELS, vocabulary_size=5, **SMALL["SentenceClassifier"])
     with pytest.raises(ValueError, match="own classes. Received: a Own"):
         model.save_to_preset(tmp_path / "model")
+
+    class Shouted(TextPreprocessor):
+        pass
+
+    model = make(preprocessor=Shouted(["a", "dog", "cat"]), labels=LABELS)
+    with pytest.raises(ValueError, match="no code.* Received: a Shouted"):
+        model.save_to_preset(tmp_path / "model")
     assert not list(tmp_path.iterdir())

@@ -183,6 +183,15 @@ def test_what_formats_cannot_compute(tmp_path):
                 FORMATS[name][0](quantized, tmp_path / name)
     with pytest.raises(ValueError, match="in float64; savedmodel and onnx and"):
         serving.export_litert(tiny_classifier(dtype="float64"), tmp_path / "f")
+
+    class Shouted(TextPreprocessor):
+        pass
+
+    model = tiny_classifier()
+    model.preprocessor = Shouted(model.preprocessor.get_vocabulary()[2:])
+    for export, _ in FORMATS.values():
+        with pytest.raises(ValueError, match="no code.* Received: a Shouted"):
+            export(model, tmp_path / "new")
     assert not list(tmp_path.iterdir())
 
 
