@@ -30,8 +30,8 @@ def format_card(card, model, file, runs_in):
             "",
             "## Format",
             "",
-            f"`{file}` runs in {runs_in} and takes batches of any size and of "
-            "texts of any length.",
+            f"`{file}` runs in {runs_in} and takes batches of one text or "
+            "more, of any length.",
             "",
             "| | name | type | shape |",
             "| --- | --- | --- | --- |",
