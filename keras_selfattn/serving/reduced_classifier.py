@@ -44,8 +44,11 @@ class ReducedClassifier(Classifier):
 
     @classmethod
     def of(cls, model, **changes):
-        """The reduced copy of a classifier, with some arguments changed."""
-        origin = type(model), model.get_config()
+        """The reduced copy of a classifier, with some arguments changed.
+
+        It computes in float32 if these name no other type.
+        """
+        origin = type(model), {**model.get_config(), "dtype": "float32"}
         reduced_class = _reduced_class(cls, origin[0])
         copy = reduced_class.from_config({**origin[1], **changes})
         vars(copy)["_origin"] = origin

@@ -10,6 +10,7 @@ from keras_selfattn import faithfulness
 from keras_selfattn import serving
 from keras_selfattn import visualization
 from keras_selfattn.cli import main
+from keras_selfattn.serving.checks import compute_types
 from keras_selfattn.serving.int8 import int8_matrix
 from keras_selfattn.serving.int8 import is_matrix
 from keras_selfattn.serving.int8 import quantize
@@ -182,6 +183,19 @@ def test_a_reduced_model_is_reduced_to_itself(model, precision):
         reduced.get_weights(), again.get_weights(), strict=True
     ):
         np.testing.assert_allclose(same, weight, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["mixed_float16", "mixed_bfloat16", "float16", "float64"]
+)
+def test_int8_multiplies_in_float32(dtype):
+    model = tiny_classifier(characters="adfgo", ngram_buckets=64, dtype=dtype)
+    reduced = serving.reduce_precision(model, "int8")
+    assert compute_types(reduced) == {"float32"}
+    features = model.preprocess(TEXTS)
+    np.testing.assert_allclose(reduced(features), model(features), atol=0.02)
+    again = serving.reduce_precision(reduced.in_float32(), "int8")
+    np.testing.assert_allclose(again(features), reduced(features), atol=1e-6)
 
 
 def test_only_classifiers_are_reduced(model):
