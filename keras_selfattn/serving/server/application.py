@@ -16,7 +16,8 @@ from keras_selfattn.serving.server import page
 from keras_selfattn.serving.server.batching import Batcher
 from keras_selfattn.serving.server.rest import RestApi
 
-_LOOPBACK = ["localhost", "127.0.0.1", "[::1]", "::1"]
+# Older Starlettes end a name at its first colon.
+_LOOPBACK = ["localhost", "127.0.0.1", "[::1]", "::1", "["]
 
 
 def application(servables, hosts=None):

@@ -266,7 +266,7 @@ def test_a_server_has_the_name_that_it_was_given():
     assert {"laptop", "127.0.1.1", "localhost", "127.0.0.1"} <= {*hosts}
     assert hosts_of("laptop", "192.168.0.2") is None
     with running([Reader()], hosts) as url:
-        for host in ("laptop:8501", "127.0.1.1"):
+        for host in ("laptop:8501", "127.0.1.1", "[::1]:8501", "[::1]"):
             assert ask(url, "GET", "/v1/models/reviews", host=host)[0] == 200
 
 
