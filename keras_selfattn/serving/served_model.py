@@ -1,5 +1,6 @@
 """SavedModels in Python, without the Keras model they came from."""
 
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -67,7 +68,7 @@ class ServedModel:
         if self.requirements["op_libraries"]:
             _import_text_ops(folder)
         try:
-            self._loaded = tf.saved_model.load(str(folder))
+            self._loaded = _loaded(folder)
         except (OSError, tf.errors.OpError) as error:
             raise ValueError(
                 f"{folder} is not a complete SavedModel: {one_line(error)}"
@@ -204,6 +205,13 @@ class ServedModel:
             # What is not wanted is no part of the graph that runs.
             self._made[names] = tf.function(run, texts, autograph=False)
         return self._made[names]
+
+
+def _loaded(folder):
+    # The scope of a strategy is that of a thread. Signatures can't read the
+    # variables that it makes.
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        return pool.submit(tf.saved_model.load, str(folder)).result()
 
 
 def string_tensors(texts, count):

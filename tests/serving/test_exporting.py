@@ -146,6 +146,15 @@ def test_texts_of_any_bytes(served):
     np.testing.assert_allclose(probabilities.sum(-1), 1, atol=1e-5)
 
 
+def test_in_the_scope_of_a_strategy(tmp_path):
+    with tf.distribute.MirroredStrategy(["CPU:0"]).scope():
+        model = tiny_classifier()
+        served = serving.load_savedmodel(serving.export(model, tmp_path))
+        _, probabilities = served.predict(TEXTS)
+    expected = model(model.preprocess(TEXTS))
+    np.testing.assert_allclose(probabilities, expected, atol=1e-6)
+
+
 def test_logits_are_served_as_probabilities(tmp_path):
     model = tiny_classifier(activation=None)
     features = model.preprocess(TEXTS)
