@@ -18,6 +18,7 @@ from keras_selfattn.layers.penalty_layer import KeepsPenalties
 from keras_selfattn.models import arguments
 from keras_selfattn.models import construction
 from keras_selfattn.models.groups import GROUPS
+from keras_selfattn.models.portable import ExportsPortably
 from keras_selfattn.models.raw_texts import ReadsTexts
 from keras_selfattn.models.sizes import check_fits
 from keras_selfattn.models.sizes import with_sizes
@@ -36,7 +37,12 @@ _TEXT = "keras_selfattn.text."
 
 
 class Classifier(
-    Cloning, SavesWeights, ReadsTexts, KeepsPenalties, keras.Model
+    Cloning,
+    ExportsPortably,
+    SavesWeights,
+    ReadsTexts,
+    KeepsPenalties,
+    keras.Model,
 ):
     """A functional model that gives class probabilities and its attention.
 

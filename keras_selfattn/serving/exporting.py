@@ -15,6 +15,7 @@ from keras_selfattn.controls import one_line
 from keras_selfattn.files import new_folder
 from keras_selfattn.files import write_json
 from keras_selfattn.model_card import model_card
+from keras_selfattn.models.portable import without_cudnn
 from keras_selfattn.serving import agreement
 from keras_selfattn.serving import graph
 from keras_selfattn.serving import warmup
@@ -22,7 +23,6 @@ from keras_selfattn.serving.checks import check_model
 from keras_selfattn.serving.endpoints import endpoints
 from keras_selfattn.serving.endpoints import input_names
 from keras_selfattn.serving.format_card import CARD_FILE
-from keras_selfattn.serving.recurrent import without_cudnn
 from keras_selfattn.serving.served_model import REQUIREMENTS
 from keras_selfattn.serving.storage import Storage
 from keras_selfattn.serving.tensorflow_process import in_tensorflow

@@ -14,11 +14,11 @@ from keras_selfattn.files import write_json
 from keras_selfattn.first_use import import_extra
 from keras_selfattn.model_card import model_card
 from keras_selfattn.models.classifier import check_has_no_code
+from keras_selfattn.models.portable import without_cudnn
 from keras_selfattn.serving import litert_layers
 from keras_selfattn.serving.checks import check_model
 from keras_selfattn.serving.format_card import CARD_FILE
 from keras_selfattn.serving.format_card import format_card
-from keras_selfattn.serving.recurrent import without_cudnn
 from keras_selfattn.serving.storage import Storage
 from keras_selfattn.serving.tensorflow_process import in_tensorflow
 

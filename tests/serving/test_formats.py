@@ -11,8 +11,8 @@ from keras_selfattn import serving
 from keras_selfattn.layers import CharacterCNN
 from keras_selfattn.layers import StackedBiLSTM
 from keras_selfattn.models import from_preset
+from keras_selfattn.models.portable import without_cudnn
 from keras_selfattn.serving.format_card import format_card
-from keras_selfattn.serving.recurrent import without_cudnn
 from keras_selfattn.text import TextPreprocessor
 from tests.serving.families import FAMILIES
 from tests.serving.families import small_classifier
@@ -279,6 +279,25 @@ def test_the_card_of_a_pair():
     assert f"{1 + buckets} is `[NULL]`" in card
     assert words[1 + buckets] == "[NULL]"
     assert f"{2 + buckets} is the word of the first line" in card
+
+
+# Of Keras's code for the converter, on a NumPy newer than it.
+@pytest.mark.filterwarnings("ignore::FutureWarning")
+def test_keras_exports_what_onnx_runtime_takes(tmp_path):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("tf2onnx")
+    model = tiny_classifier(encoder="bilstm", units=2, characters="abd")
+    features = model.preprocess(TEXTS)
+    for exported in (model, model.attention_model()):
+        # Keras exports a model after its first call alone.
+        expected = exported(features)
+        path = str(tmp_path / f"{exported.name}.onnx")
+        exported.export(path, format="onnx", verbose=False)
+        session = onnxruntime.InferenceSession(path)
+        ids = {name: np.asarray(each) for name, each in features.items()}
+        np.testing.assert_allclose(
+            session.run(None, ids)[0], expected, rtol=0, atol=1e-6
+        )
 
 
 def test_faster_code_comes_back():

@@ -8,6 +8,25 @@ from keras_selfattn.layers import CharacterCNN
 from keras_selfattn.layers import StackedBiLSTM
 
 
+class ExportsPortably:
+    """What a `keras.Model` is, too, whose `export` converters understand."""
+
+    def export(self, filepath, format="tf_saved_model", *args, **kwargs):
+        """Write the model of ids in one of Keras's formats.
+
+        `keras_selfattn.serving` writes models that read texts, or have their
+        tokenizer beside them, and faster ones.
+
+        Args:
+            filepath: Path to write to.
+            format: String, as in `keras.Model.export`.
+            *args: Further arguments of `keras.Model.export`.
+            **kwargs: Further arguments of it.
+        """
+        with without_cudnn(self, portable=format != "tf_saved_model"):
+            super().export(filepath, format, *args, **kwargs)
+
+
 @contextlib.contextmanager
 def without_cudnn(model, portable=False):
     """Keep cuDNN's ops, which run on a GPU only, out of a traced graph.
