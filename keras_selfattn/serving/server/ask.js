@@ -35,6 +35,7 @@
     const said = new URLSearchParams(location.hash.slice(1));
     select(model, said.get("model"));
     fit();
+    beside.value = "";
     select(beside, said.get("beside"));
     for (const name of Object.values(fields).flat())
       if (said.has(name)) $(name).value = said.get(name);

@@ -195,6 +195,11 @@ def test_two_models_side_by_side(show):
     )
     assert right > left + 400
     assert "beside=reviews%2C+version+2" in page.run("return location.hash")
+    # A link to one answer, opened where there were two.
+    page.run("location.hash = '#text=bad'")
+    assert page.run("return says('bad')") == "reviews, version 1: bad 100%"
+    assert page.run("return $('beside').value") == ""
+    page.run("choose('beside', '1')")
     page.run("choose('model', '2')")
     assert page.run("return $('beside').value") == ""
 
