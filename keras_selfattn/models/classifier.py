@@ -425,7 +425,7 @@ def check_has_no_code(preprocessor: Any) -> None:
         raise ValueError(
             "A folder has no code: it holds a `keras_selfattn.text."
             f"TextPreprocessor`. Received: a {own.__name__}; a `.keras` file "
-            "and a SavedModel hold it"
+            "holds it"
         )
 
 

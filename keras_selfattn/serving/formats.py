@@ -53,8 +53,9 @@ def export_onnx(
 
     Raises:
         ValueError: if the folder exists or cannot be written, or the model
-            has no `preprocessor` or `labels`, or computes in a type that
-            the format can't.
+            has no `preprocessor` or `labels`, or a preprocessor of a class
+            that the package does not have, or computes in a type that the
+            format can't.
         ImportError: if a package of the extra `formats` is not installed.
     """
     for package in ("onnx", "tf2onnx"):
