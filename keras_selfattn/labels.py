@@ -19,6 +19,7 @@ _MOST_LISTED = 20
 _LONGEST_LISTED = 40
 
 _BOOLEANS = {str(value): str(value).lower() for value in (False, True)}
+_HALVES = re.compile("[\ud800-\udfff]")
 _WHOLE_DECIMAL = re.compile(r"(-?\d+)\.0+", re.ASCII)
 
 
@@ -64,6 +65,12 @@ def plain_label(label: Any) -> Any:
     if not is_label:
         raise ValueError(
             "Expected a label that is a string, a number or a boolean. "
+            f"Received: {label!r:.200}"
+        )
+    # No file and no tensor holds half a surrogate pair.
+    if isinstance(value, str) and _HALVES.search(value):
+        raise ValueError(
+            "Expected a label of whole Unicode characters. "
             f"Received: {label!r:.200}"
         )
     return value

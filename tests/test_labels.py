@@ -51,6 +51,7 @@ def test_labels_become_python_s_own(given, expected):
         (["a", "b", "a"], "differ, as text too"),
         ([1, "1"], "differ, as text too"),
         ([True, 1], "differ, as text too"),
+        (["good", "b\ud83d"], r"whole Unicode characters.*'b\\ud83d'"),
     ],
 )
 def test_what_no_labels_can_be(given, message):
