@@ -45,7 +45,7 @@ def are_texts(data):
     if isinstance(data, keras.utils.PyDataset):
         # In older versions of Keras it has no iterator.
         has_batches = hasattr(data, "__len__") and len(data) > 0
-        return has_batches and are_texts(unpacked(data[0])[0])
+        return has_batches and are_texts(_inputs(data[0]))
     if isinstance(data, collections.abc.Mapping):
         return any(map(are_texts, data.values()))
     if isinstance(data, keras.KerasTensor):
@@ -86,7 +86,7 @@ def checked_generator(data):
     if not isinstance(data, types.GeneratorType):
         return data
     first = list(itertools.islice(data, 1))
-    if first and are_texts(unpacked(first[0])[0]):
+    if first and are_texts(_inputs(first[0])):
         raise ValueError(_STREAM.format("a generator"))
     return (element for element in itertools.chain(first, data))
 
@@ -159,7 +159,7 @@ def strings_of(data):
     """
     if isinstance(data, tf.data.Dataset):
         for element in _batches(data, 1).as_numpy_iterator():
-            leaves = tf.nest.flatten(unpacked(element)[0])
+            leaves = tf.nest.flatten(_inputs(element))
             yield from itertools.chain.from_iterable(map(_decoded, leaves))
         return
     named = _named(data, text_sides.NAMES) or _named(data, _TEXT)
@@ -239,7 +239,7 @@ def _is_of_strings(dtype):
 
 
 def _is_dataset_of_texts(dataset):
-    texts = unpacked(dataset.element_spec)[0]
+    texts = _inputs(dataset.element_spec)
     return any(
         getattr(spec, "dtype", None) == tf.string
         for spec in tf.nest.flatten(texts)
@@ -314,6 +314,11 @@ def _zipped(columns):
     return zip(first, second, strict=True)
 
 
+def _inputs(element):
+    """What comes first, where a `train_step` of one's own may take more."""
+    return (*element, None)[0] if isinstance(element, tuple) else element
+
+
 def unpacked(element):
     """Texts, labels and weights, `None` where there are none."""
     if not isinstance(element, tuple):
@@ -328,7 +333,7 @@ def unpacked(element):
 
 def _batches(dataset, sides):
     """A dataset whose elements are batches of rows."""
-    spec = tf.nest.flatten(unpacked(dataset.element_spec)[0])
+    spec = tf.nest.flatten(_inputs(dataset.element_spec))
     rank = spec[0].shape.rank
     is_row = rank == 0 or (rank == 1 and len(spec) < sides)
     return dataset.batch(_ROWS_AT_ONCE) if is_row else dataset

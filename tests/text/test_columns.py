@@ -206,6 +206,8 @@ def test_datasets(batch):
         [np.array([[1]]), np.array([[2]])],
         tf.constant([[1]]),
         tf.data.Dataset.from_tensors({"token_ids": [[1]]}),
+        # What a `train_step` of one's own may take.
+        tf.data.Dataset.from_tensors(([[1]], [0], [1.0], [2])),
         (x for x in ["a"]),
         keras.utils.PyDataset(),
     ],
