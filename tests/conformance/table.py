@@ -278,7 +278,6 @@ ROWS = [
             ({"padding": "valid"}, "each input step.*padding='valid'"),
             ({"strides": 2}, "each input step.*strides=2"),
         ),
-        needed_in_graph=("rows", "steps"),
     ),
     Row(
         layers.Dropout,
