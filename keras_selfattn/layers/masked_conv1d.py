@@ -82,15 +82,19 @@ class MaskedConv1D(keras.layers.Conv1D):
     def convolve(self, inputs):
         """The outputs before those of masked steps are zeros."""
         outputs = self.convolution_op(inputs, self.kernel)
-        if None in inputs.shape[:2]:
-            # There may be none in a graph too.
-            shape = (*ops.shape(inputs)[:2], self.filters)
-            outputs = ops.reshape(outputs, shape)
+        # There may be none in a graph too, which would drop a reshaping that
+        # changes nothing else.
+        is_flat = None in inputs.shape[:2]
+        if is_flat:
+            outputs = ops.reshape(outputs, (-1, self.filters))
         if self.use_bias and self.compute_dtype == "bfloat16":
             # The fused one's gradient is a sum in 16 bits, of 256 at most.
             outputs = outputs + self.bias
         elif self.use_bias:
             outputs = ops.add(outputs, self.bias)
+        if is_flat:
+            shape = (*ops.shape(inputs)[:2], self.filters)
+            outputs = ops.reshape(outputs, shape)
         return outputs if self.activation is None else self.activation(outputs)
 
     def compute_output_spec(self, inputs, mask=None, training=None):
