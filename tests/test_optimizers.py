@@ -569,7 +569,10 @@ for devices in (["CPU:0", "CPU:1"], ["CPU:0"]):
         )
     labels = [model.labels[i % 2] for i in range(13)]
     history = model.fit(texts, labels, batch_size=4, epochs=2, verbose=0)
-    found.append([*model.get_weights(), np.array(history.history["loss"])])
+    figures = model.evaluate(texts, labels, batch_size=4, verbose=0)
+    answers = model.predict(texts, batch_size=4, verbose=0)
+    found.append([*model.get_weights(), history.history["loss"], figures])
+    found[-1] += [answers, model.predict_on_batch(texts)]
 for one, other in zip(*found, strict=True):
     np.testing.assert_allclose(one, other, atol=1e-6)
 """

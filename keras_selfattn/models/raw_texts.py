@@ -305,11 +305,13 @@ class ReadsTexts(_Model):
         Raises:
             ValueError: as `fit`.
         """
-        if are_texts(x):
-            x = self._batch_of(x)
-        else:
+        if not are_texts(x):
             self._check_ids(x)
-        return super().predict_on_batch(x)
+            return super().predict_on_batch(x)
+        ids = self._batch_of(x)
+        rows = len(next(iter(ids.values())))
+        # Each device of a strategy answers all of them.
+        return super().predict_on_batch(ids)[:rows]
 
     def train_on_batch(
         self,
