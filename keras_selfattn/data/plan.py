@@ -22,7 +22,7 @@ class BatchPlan:
 
     Attributes:
         epoch: Integer, the number of the next pass, from 0. Each pass raises it
-            by one as it starts.
+            by one as it starts. One before 0 is not shuffled.
         rows: Integer array `(rows,)`, the rows as they come without shuffling.
     """
 
@@ -88,7 +88,7 @@ class BatchPlan:
         size = self._batch_size
         count = len(self._lengths)
         kept = self._whole() * size if self._drop_remainder else count
-        if not self._shuffle:
+        if not self._shuffle or epoch < 0:
             return self.rows[:kept], np.arange(self._whole())
         generator = np.random.default_rng((self._seed, epoch))
         # In as few bytes as hold the numbers: there may be many rows.

@@ -172,6 +172,10 @@ class ReadsTexts(_Model):
                 seed=np.random.randint(2**31),
             )
             make_variables(self, batches)
+            if _are_several_devices(self):
+                # Keras looks at the first batch of another pass before, of
+                # which all devices must have as many rows.
+                batches.plan.epoch = -1
             if steps_per_epoch is not None:
                 # Keras ends a training on a dataset that ends.
                 batches = batches.repeat()
@@ -596,6 +600,13 @@ class ReadsTexts(_Model):
                     f"vocabulary of {size}. Received: "
                     f"{most if least >= 0 else least}"
                 )
+
+
+def _are_several_devices(model):
+    return (
+        keras.backend.backend() == "tensorflow"
+        and model.distribute_strategy.num_replicas_in_sync > 1
+    )
 
 
 def _folder():
