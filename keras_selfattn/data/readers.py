@@ -10,6 +10,8 @@ from keras_selfattn.data.compression import SUFFIXES
 from keras_selfattn.data.compression import without_compression
 from keras_selfattn.data.delimited import check_delimiter
 from keras_selfattn.data.delimited import read_delimited
+from keras_selfattn.data.delimited import read_unquoted as read_unquoted
+from keras_selfattn.data.json_lines import read_json_lines as read_json_lines
 from keras_selfattn.data.json_lines import read_objects
 from keras_selfattn.data.lines import line_error
 from keras_selfattn.data.parquet import read_parquet

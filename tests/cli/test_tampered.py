@@ -86,7 +86,7 @@ def test_changed_checksums(model, capsys, content):
     ("edit", "message"),
     [
         (lambda c: c.pop("labels") and None, "expected `labels`"),
-        (lambda c: c.update(labels=None), "no labels"),
+        (lambda c: c.update(labels=None), "must have its `labels`"),
         (lambda c: c.update(labels=["1", "2"]), "`num_classes`"),
         (lambda c: c.update(labels=[["1"], "2", "3"]), "a string, a number"),
         (lambda c: c.update(labels="123"), "expected `labels`"),
