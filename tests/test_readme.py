@@ -62,6 +62,7 @@ def test_linked_files_exist():
             assert (ROOT / target).exists(), target
 
 
+@pytest.mark.slow
 def test_table_of_presets():
     rows = {
         cells[1].strip(" `"): [cell.strip() for cell in cells[2:-1]]

@@ -68,6 +68,7 @@ def test_labels_are_not_read(data, tmp_path, capsys):
     assert "was" in words and "4.0" not in words
 
 
+@pytest.mark.slow
 def test_standard_input(data, tmp_path):
     output = tmp_path / "vectors.txt"
     subprocess.run(

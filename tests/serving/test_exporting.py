@@ -203,6 +203,7 @@ def test_folder(exported, model):
     assert len(names) == 1 + len(model.trainable_variables)
 
 
+@pytest.mark.slow
 def test_no_path_and_no_training_text_is_kept(tmp_path):
     texts = [
         (f"The pizza was {word}, said guest{row} of tableTwelve.", word)

@@ -154,6 +154,7 @@ def history(folder):
     return np.loadtxt(path, delimiter=",", skiprows=1)
 
 
+@pytest.mark.slow
 def test_the_loop_of_workers_is_fit(run, tmp_path):
     # One worker, as no address is named.
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
