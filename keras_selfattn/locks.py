@@ -148,13 +148,14 @@ def _opened(lock, path):
 
 def _file_of(lock, tries=100):
     """The open file of a lock, whose last holder may remove its folder."""
-    try:
-        lock.parent.mkdir(parents=True, exist_ok=True)
-        return open(lock, "a+", encoding="utf-8")
-    except (FileNotFoundError, FileExistsError):
-        if not tries:
-            raise
-        return _file_of(lock, tries - 1)
+    while True:
+        try:
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            return open(lock, "a+", encoding="utf-8")
+        except (FileNotFoundError, FileExistsError):
+            if not tries:
+                raise
+            tries -= 1
 
 
 def _sign(file):

@@ -19,7 +19,7 @@ def make_variables(model: keras.Model, data: Any) -> None:
     """
     if keras.backend.backend() != "tensorflow" or not model.compiled:
         return
-    if model.distribute_strategy.num_replicas_in_sync > 1:
+    if are_several_devices(model):
         # Keras does so itself where there are several replicas.
         return
     spec = getattr(data, "element_spec", None)
@@ -31,6 +31,14 @@ def make_variables(model: keras.Model, data: Any) -> None:
         x, y, *weights = keras.tree.map_structure(_nothing, spec)
         # `fit` begins each epoch by setting the metrics back.
         model.compute_metrics(x, y, _nothing(model.output), *weights)
+
+
+def are_several_devices(model: keras.Model) -> bool:
+    """Whether TensorFlow trains a model on several devices."""
+    return (
+        keras.backend.backend() == "tensorflow"
+        and model.distribute_strategy.num_replicas_in_sync > 1
+    )
 
 
 def _nothing(tensor):

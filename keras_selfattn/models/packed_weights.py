@@ -31,11 +31,11 @@ def save_packed(model, path):
     """
     arrays = {}
     for name, layer, weight in _weights(model):
-        array = ops.convert_to_numpy(weight).astype("float32")
         if is_matrix(weight):
-            numbers, scale = quantize(array, _scaled_axis(layer))
+            numbers, scale = quantize(weight, _scaled_axis(layer))
             arrays[name], arrays[f"{name}/{_SCALE}"] = numbers, scale
             continue
+        array = ops.convert_to_numpy(weight).astype("float32")
         if np.abs(array).max(initial=0.0) > np.finfo("float16").max:
             raise ValueError(
                 f"The weight {weight.path} is too large for half precision"

@@ -14,6 +14,7 @@ import numpy as np
 from keras import ops
 
 from keras_selfattn.backends import compiled
+from keras_selfattn.models.first_step import are_several_devices
 from keras_selfattn.models.first_step import make_variables
 from keras_selfattn.models.labeled_texts import check_preprocessor
 from keras_selfattn.models.labeled_texts import encode
@@ -172,7 +173,7 @@ class ReadsTexts(_Model):
                 seed=np.random.randint(2**31),
             )
             make_variables(self, batches)
-            if _are_several_devices(self):
+            if are_several_devices(self):
                 # Keras looks at the first batch of another pass before, of
                 # which all devices must have as many rows.
                 batches.plan.epoch = -1
@@ -600,13 +601,6 @@ class ReadsTexts(_Model):
                     f"vocabulary of {size}. Received: "
                     f"{most if least >= 0 else least}"
                 )
-
-
-def _are_several_devices(model):
-    return (
-        keras.backend.backend() == "tensorflow"
-        and model.distribute_strategy.num_replicas_in_sync > 1
-    )
 
 
 def _folder():
