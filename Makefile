@@ -60,7 +60,7 @@ test-oldest: $(VENV)-oldest/ready dist
 	$(VENV)-oldest/bin/python -m pytest -m "" tests/cli/test_exporting.py \
 		tests/training/test_run.py::test_a_run_goes_on_within_an_epoch
 
-EXTRAS := tuning reproduction vectors viz parquet zstd serving cluster hub app \
+EXTRAS := tuning reproduction sklearn viz parquet zstd serving cluster hub app \
 	formats
 
 # The oldest versions that these extras admit, all together.

@@ -8,9 +8,9 @@ from setuptools import setup
 HERE = pathlib.Path(__file__).parent
 
 extras = {
-    "tuning": ["matplotlib>=3.8", "scikit-learn>=1.4", "scipy>=1.11.1"],
-    "reproduction": ["matplotlib>=3.8", "scipy>=1.11.1"],
-    "vectors": ["scikit-learn>=1.4"],
+    "tuning": ["matplotlib>=3.8", "scikit-learn>=1.4"],
+    "reproduction": ["matplotlib>=3.8"],
+    "sklearn": ["scikit-learn>=1.4"],
     "viz": ["matplotlib>=3.8"],
     "parquet": ["pyarrow>=17"],
     "zstd": ["zstandard>=0.22"],
@@ -30,7 +30,6 @@ extras = {
         "fasttext-numpy2>=0.10; sys_platform == 'linux'",
         "matplotlib>=3.8",
         "scikit-learn>=1.4",
-        "scipy",
     ],
     "docs": [
         "mkdocs>=1.6,<2",
@@ -82,6 +81,7 @@ setup(
         "keras-tuner>=1.4.7",
         "numpy>=1.26",
         "rich>=13",
+        "scipy>=1.11.1",
         "tensorboard>=2.19",
         "tensorflow>=2.19",
         # It has wheels for these alone; core TensorFlow does as well.

@@ -1,9 +1,9 @@
 """A classifier in scikit-learn's cross-validation and grid search.
 
-    pip install ".[vectors]"
+    pip install ".[sklearn]"
     python examples/scikit_learn.py
 
-The extra `vectors` brings scikit-learn.
+The extra `sklearn` brings scikit-learn.
 """
 
 import keras

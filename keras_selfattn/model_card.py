@@ -180,8 +180,12 @@ def _data(data, record):
     ]
     yield _table(["texts", "rows", "by class", "SHA-256 of the rows"], rows)
     vectors = record.get("vectors")
-    vectors = _code(vectors) if vectors else "random ones, none pretrained"
-    yield f"Word vectors: {vectors}."
+    learned = record.get("training", {}).get("learn_vectors")
+    kinds = [_code(vectors)] if vectors else []
+    if learned:
+        kinds.append(f"up to {learned} numbers learned from the texts")
+    kinds = " and ".join(kinds) or "random ones, none pretrained"
+    yield f"Word vectors: {kinds}."
 
 
 def _command(command):

@@ -11,7 +11,7 @@ from keras_selfattn.first_use import import_extra
 from keras_selfattn.labels import plain
 from keras_selfattn.text import TextPreprocessor
 
-import_extra("sklearn.base", "SKLearnTextClassifier", "scikit-learn", "vectors")
+import_extra("sklearn.base", "SKLearnTextClassifier", "scikit-learn", "sklearn")
 
 from sklearn.base import BaseEstimator  # noqa: E402
 from sklearn.base import ClassifierMixin  # noqa: E402

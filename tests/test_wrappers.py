@@ -135,6 +135,6 @@ def test_labels_may_be_a_column():
 def test_without_scikit_learn(monkeypatch):
     monkeypatch.setitem(sys.modules, "sklearn.base", None)
     monkeypatch.delitem(sys.modules, wrappers.__name__)
-    expected = r'needs scikit-learn: pip install "keras_selfattn\[vectors\]"'
+    expected = r'needs scikit-learn: pip install "keras_selfattn\[sklearn\]"'
     with pytest.raises(ImportError, match=expected):
         importlib.import_module(wrappers.__name__)

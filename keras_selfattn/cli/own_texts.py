@@ -1,5 +1,6 @@
 """The recipe for one's own texts, where neither it nor a preset is named."""
 
+import dataclasses
 import itertools
 import re
 
@@ -23,7 +24,8 @@ def own_recipe(corpus, vectors, model_overrides, tells=True):
     """The recipe for labeled texts, or pairs of them.
 
     Those whose words are known to the installed vectors take these, where no
-    others are given, and no width of their own is asked for.
+    others are given, and no width of their own is asked for. Single texts
+    have all or further ones learned from them.
 
     Args:
         corpus: Re-iterable of `(text, label)`.
@@ -38,23 +40,26 @@ def own_recipe(corpus, vectors, model_overrides, tells=True):
     """
     text, _ = next(iter(corpus), ("", None))
     is_pair = len(sides.sentences(text)) == 2
-    if vectors is None and "embedding_dim" not in model_overrides:
+    has_width = "embedding_dim" in model_overrides
+    if vectors is None and not has_width:
         vectors = _installed(corpus, is_pair, note if tells else str)
-    return recipe_for(is_pair, vectors), vectors
+    return recipe_for(is_pair, vectors, has_width), vectors
 
 
-def recipe_of_prepared(folder, vectors):
+def recipe_of_prepared(folder, vectors, model_overrides):
     """As `own_recipe`, for the texts that `prepare` has made into ids.
 
     Args:
         folder: `pathlib.Path` of what it has made.
         vectors: The word vectors that are given, or `None`.
+        model_overrides: As in `own_recipe`.
     """
     manifest = read_manifest(folder)
     made = manifest["settings"]["texts"].get("vectors")
     if vectors is None and made == INSTALLED_VECTORS:
         vectors = made
-    return recipe_for(manifest.get("pairs"), vectors), vectors
+    has_width = "embedding_dim" in model_overrides
+    return recipe_for(manifest.get("pairs"), vectors, has_width), vectors
 
 
 def known_share(corpus, words):
@@ -73,15 +78,25 @@ def known_share(corpus, words):
     return known / total if total else 0.0
 
 
-def recipe_for(is_pair, vectors):
+def recipe_for(is_pair, vectors, has_width=False):
     """The recipe for pairs, or for single texts.
 
     Args:
         is_pair: Boolean, whether they are pairs.
         vectors: The word vectors that it takes, or `None`.
+        has_width: Boolean, whether a width of the vectors is asked for.
     """
     without = _without_vectors(is_pair)
-    return zoo.get_recipe(f"{without}_vectors" if vectors else without)
+    if vectors is None and (is_pair or has_width):
+        return zoo.get_recipe(without)
+    recipe = zoo.get_recipe(f"{without}_vectors")
+    none = {}
+    if vectors is None:
+        none["unseen_words"] = 0
+    if has_width:
+        # Those learned would come on top of it.
+        none["learn_vectors"] = 0
+    return dataclasses.replace(recipe, training={**recipe.training, **none})
 
 
 def _without_vectors(is_pair):
@@ -97,9 +112,10 @@ def _installed(corpus, is_pair, tell):
             "their words have installed ones"
         )
         return None
+    learned = "" if is_pair else ", and others are learned from the texts"
     tell(
         f"word vectors: those of {INSTALLED_VECTORS}, which came with the "
-        f"package; {share:.0%} of the words have one (--recipe "
+        f"package; {share:.0%} of the words have one{learned} (--recipe "
         f"{_without_vectors(is_pair)} takes none)"
     )
     return INSTALLED_VECTORS

@@ -224,7 +224,7 @@ def _train(options, recipe, writes=True):
     if options.start is not None:
         recipe = zoo.Recipe(None)
     elif recipe is None and prepared:
-        recipe, vectors = recipe_of_prepared(corpus, vectors)
+        recipe, vectors = recipe_of_prepared(corpus, vectors, model_overrides)
     elif recipe is None:
         recipe, vectors = own_recipe(corpus, vectors, model_overrides, writes)
     was_finished = (

@@ -1,6 +1,7 @@
 """Word vectors learned from texts, of which words stand beside which."""
 
 from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 import keras
@@ -8,7 +9,7 @@ import numpy as np
 
 from keras_selfattn import validation
 from keras_selfattn.data.batches import EncodedDataset
-from keras_selfattn.first_use import import_extra
+from keras_selfattn.data.shards import ShardedDataset
 from keras_selfattn.streams import bar_shown
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import count_words
@@ -23,6 +24,10 @@ _TOLD_TEXTS = 1000
 _CHUNK_TOKENS = 2**21
 # The ids of the words come behind padding's and that of all others.
 _FIRST = 2
+# What stands beside more of them would not fit into the memory of a laptop.
+_MOST_WORDS = 50_000
+# Of fewer words more numbers tell the texts from each other, not the words.
+_WORDS_PER_NUMBER = 5
 
 
 def learn_word_vectors(
@@ -64,7 +69,6 @@ def learn_word_vectors(
     Raises:
         ValueError: if there are no more words than `width`, if a row is no
             text, or if the texts can be read once only.
-        ImportError: if scikit-learn is not installed.
 
     References:
         - [Levy et al., 2015](https://aclanthology.org/Q15-1016/)
@@ -80,11 +84,6 @@ def learn_word_vectors(
     """
     validation.integer(width, "width")
     validation.integer(min_count, "min_count")
-    # It has SciPy, and is wanted only when all texts have been read.
-    import_extra(
-        *("sklearn.decomposition", "Learning word vectors", "scikit-learn"),
-        "vectors",
-    )
     if isinstance(texts, Iterator):
         raise ValueError(
             "The texts are read twice: expected a list, a column or another "
@@ -103,8 +102,65 @@ def learn_word_vectors(
     dataset = EncodedDataset.from_texts(
         ((text, "") for text in told(strings_of(texts))), preprocessor
     )
-    neighbors = _neighbor_counts(dataset.token_stretches(), len(words))
-    return words, _left_vectors(_information(neighbors), width)
+    places = np.arange(len(words) + _FIRST) - _FIRST
+    return words, _vectors(dataset, places, len(words), width)
+
+
+def learn_vectors_of_ids(
+    dataset: EncodedDataset | ShardedDataset,
+    words: Sequence[str],
+    first: int,
+    width: int,
+    min_count: int = 5,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Learns vectors of the words of encoded texts.
+
+    They are those of `learn_word_vectors`, but that there is no more than one
+    number for five words that have a vector, and that these are 50,000 at
+    most. Words that differ in letter case only are one.
+
+    Args:
+        dataset: The encoded texts.
+        words: Sequence of strings, the words of the last ids.
+        first: Integer, the id of the first of them.
+        width: Integer, how many numbers a vector has, at most.
+        min_count: Integer, how often a word must occur to have a vector.
+
+    Returns:
+        A pair like that of `load_word_vectors`, with a row for each id.
+    """
+    size = first + len(words)
+    counts = np.zeros(size, "int64")
+    for ids, _ in dataset.token_stretches():
+        counts += np.bincount(ids, minlength=size)
+    groups: dict[str, int] = {}
+    of_words = [groups.setdefault(word.lower(), len(groups)) for word in words]
+    totals = np.bincount(of_words, counts[first:], len(groups))
+    names = list(groups)
+    frequent = sorted(
+        np.flatnonzero(totals >= min_count),
+        key=lambda group: (-totals[group], names[group]),
+    )[:_MOST_WORDS]
+    ranks = np.full(len(groups), -1)
+    ranks[frequent] = np.arange(len(frequent))
+    places = np.full(size, -1)
+    places[first:] = ranks[of_words]
+    width = min(width, len(frequent) // _WORDS_PER_NUMBER)
+    vectors = np.zeros((size, width), "float32")
+    if width:
+        known = places >= 0
+        learned = _vectors(dataset, places, len(frequent), width)
+        vectors[known] = learned[places[known]]
+    return vectors, np.asarray(vectors.any(axis=1))
+
+
+def _vectors(dataset, places, size, width):
+    """The vectors of as many words, of which each id has the place of one."""
+    stretches = (
+        (places[ids], lengths) for ids, lengths in dataset.token_stretches()
+    )
+    neighbors = _neighbor_counts(stretches, size)
+    return _left_vectors(_information(neighbors), width)
 
 
 class _Told:
@@ -129,16 +185,19 @@ class _Told:
 
 
 def _neighbor_counts(stretches, size):
-    """How often each word has each neighbor, on the left and on the right."""
+    """How often each word has each neighbor, on the left and on the right.
+
+    What is below 0 is no word.
+    """
     from scipy import sparse
 
     neighbors = min(_NEIGHBORS, size)
     total = sparse.csr_array((size, 2 * neighbors))
-    for ids, lengths in _chunks(stretches):
+    for places, lengths in _chunks(stretches):
         # No word is the neighbor of another text's.
         text = np.repeat(np.arange(len(lengths)), lengths)
-        stream = np.full(len(ids) + len(lengths) * _WINDOW, -1)
-        stream[np.arange(len(ids)) + text * _WINDOW] = ids - _FIRST
+        stream = np.full(len(places) + len(lengths) * _WINDOW, -1)
+        stream[np.arange(len(places)) + text * _WINDOW] = places
         words, columns, weights = [], [], []
         for distance in range(1, _WINDOW + 1):
             left, right = stream[:-distance], stream[distance:]
@@ -147,9 +206,9 @@ def _neighbor_counts(stretches, size):
                 words.append(word[both])
                 columns.append(side * neighbors + neighbor[both])
                 weights.append(np.full(len(words[-1]), 1 / distance))
-        places = np.concatenate(words), np.concatenate(columns)
+        cells = np.concatenate(words), np.concatenate(columns)
         counted = sparse.coo_array(
-            (np.concatenate(weights), places), total.shape
+            (np.concatenate(weights), cells), total.shape
         )
         total = total + counted.tocsr()
     return total.tocoo()
@@ -169,14 +228,13 @@ def _chunks(stretches):
 
 
 def _joined(stretches):
-    ids, lengths = map(np.concatenate, zip(*stretches, strict=True))
-    return ids.astype("int64"), lengths
+    return tuple(map(np.concatenate, zip(*stretches, strict=True)))
 
 
 def _information(counts):
     words = counts.sum(1)
     neighbors = counts.sum(0) ** _NEIGHBOR_POWER
-    neighbors /= neighbors.sum()
+    neighbors /= max(neighbors.sum(), 1e-12)
     expected = words[counts.row] * neighbors[counts.col]
     information = np.maximum(np.log(counts.data / expected), 0.0)
     counts.data = information.astype("float32")
@@ -184,14 +242,20 @@ def _information(counts):
 
 
 def _left_vectors(matrix, width):
-    from sklearn.decomposition import TruncatedSVD
+    from scipy.sparse import linalg
 
-    # Random projections would leave the last directions to chance.
-    svd = TruncatedSVD(width, algorithm="arpack", random_state=0)
-    vectors = svd.fit_transform(matrix)
+    if not matrix.count_nonzero():
+        return np.zeros((matrix.shape[0], width), "float32")
+    # Drawn anew, it would make other vectors of the same texts.
+    start = np.random.default_rng(0).uniform(-1, 1, min(matrix.shape))
+    vectors, values, _ = linalg.svds(matrix, width, v0=start)
     # Where nothing is, some solvers leave what they round off.
     vectors[matrix.sum(1) == 0] = 0
+    order = np.argsort(-values)
     # The square root keeps the first directions from being all there is.
-    vectors /= np.sqrt(np.maximum(svd.singular_values_, 1e-12))
+    vectors = vectors[:, order] * np.sqrt(values[order])
+    # Another machine's solver may mirror a direction.
+    largest = np.abs(vectors).argmax(axis=0)
+    vectors *= np.where(vectors[largest, np.arange(width)] < 0, -1, 1)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return (vectors / np.maximum(lengths, 1e-12)).astype("float32")

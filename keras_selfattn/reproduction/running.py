@@ -27,7 +27,6 @@ from keras_selfattn.files import write_json
 from keras_selfattn.files import write_text
 from keras_selfattn.locks import folder_held
 from keras_selfattn.models import arguments
-from keras_selfattn.reproduction import significance
 from keras_selfattn.reproduction.measuring import measure
 from keras_selfattn.reproduction.report import write_report
 from keras_selfattn.reproduction.results import Results
@@ -106,10 +105,9 @@ def reproduce(
     Raises:
         ValueError: if an argument or the data are not as expected, or if the
             folder holds something else.
-        ImportError: if SciPy, or for a figure matplotlib, is missing.
+        ImportError: if it is a figure, and matplotlib is missing.
     """
     table = get_table(paper, name)
-    significance.import_scipy()
     if table.is_figure:
         from keras_selfattn.reproduction import curves  # noqa: F401
     model_overrides = arguments.plain(model_overrides or {})

@@ -10,8 +10,6 @@ they do when trained again.
 
 import numpy as np
 
-from keras_selfattn.first_use import import_extra
-
 
 def paired_t_test(tested, baseline):
     """The p-value of the one-tailed paired t-test that `tested` is greater.
@@ -23,17 +21,18 @@ def paired_t_test(tested, baseline):
     Returns:
         A float; `None` for fewer than two pairs, or where all differ by the
         same, of which the test says nothing.
-
-    Raises:
-        ImportError: if SciPy is not installed.
     """
-    ttest_rel = import_scipy().ttest_rel
+    # It takes a while, and only a table's end needs it.
+    from scipy import stats
+
     tested = np.asarray(tested, dtype="float64")
     baseline = np.asarray(baseline, dtype="float64")
     difference = tested - baseline
     if len(difference) < 2 or np.allclose(difference, difference[0]):
         return None
-    return float(ttest_rel(tested, baseline, alternative="greater").pvalue)
+    return float(
+        stats.ttest_rel(tested, baseline, alternative="greater").pvalue
+    )
 
 
 def mean_and_deviation(values):
@@ -41,10 +40,3 @@ def mean_and_deviation(values):
     values = np.asarray(values, dtype="float64")
     deviation = float(values.std(ddof=1)) if len(values) > 1 else None
     return float(values.mean()), deviation
-
-
-def import_scipy():
-    """`scipy.stats`, or one line that says how to install it."""
-    return import_extra(
-        "scipy.stats", "The significance test", "SciPy", "reproduction"
-    )

@@ -20,8 +20,10 @@ from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.data.corpora import expect
 from keras_selfattn.data.fingerprint import Fingerprinted
 from keras_selfattn.data.induced_vectors import induce_word_vectors
+from keras_selfattn.data.joined_vectors import join_vectors
 from keras_selfattn.data.labeled_rows import check_rows
 from keras_selfattn.data.labeled_rows import labeled_rows
+from keras_selfattn.data.learned_vectors import learn_vectors_of_ids
 from keras_selfattn.data.shards import ShardedDataset
 from keras_selfattn.models import get_preset
 from keras_selfattn.models.loading import CLASSES
@@ -135,7 +137,9 @@ def prepare(
             _frequent(counts, training["min_count"])
         )
         found = None
-    sizes = model_sizes(preprocessor, found, overrides, vectors)
+    if not training["learn_vectors"]:
+        # Said before all texts are encoded.
+        model_sizes(preprocessor, found, overrides, vectors)
     train_data = EncodedDataset.from_texts(
         train_texts, preprocessor, folder=folder and folder / "train"
     )
@@ -147,9 +151,9 @@ def prepare(
         folder=folder and folder / "dev",
     )
     check_data(preset, train_data, dev_data)
+    found = completed_vectors(train_data, preprocessor, found, training)
+    sizes = model_sizes(preprocessor, found, overrides, vectors)
     sizes["num_classes"] = len(train_data.label_names)
-    if found is not None and training["induce_vectors"]:
-        found = induce_vectors(train_data, preprocessor, *found)
     noted = {"train": train_texts.sha256, "dev": dev_texts.sha256}
     return PreparedTexts(
         preprocessor, train_data, dev_data, found, sizes, noted
@@ -178,8 +182,9 @@ def model_sizes(
         width = found[0].shape[1]
         if overrides.get("embedding_dim", width) != width:
             raise ValueError(
-                f"The word vectors in {vectors} have {width} numbers, where "
-                f"embedding_dim={overrides['embedding_dim']} was asked for"
+                f"The word vectors have {width} numbers, where "
+                f"embedding_dim={overrides['embedding_dim']} was asked for. "
+                f"Received: vectors={vectors}"
             )
         sizes["embedding_dim"] = width
     return sizes
@@ -212,7 +217,10 @@ def check_vectors(
     vectors: str | os.PathLike | Sequence[str | os.PathLike] | None,
 ) -> None:
     """`ValueError` where a training value needs vectors that are not given."""
-    for name in ("induce_vectors", "unseen_words"):
+    names = ["unseen_words"]
+    if not training.get("learn_vectors"):
+        names.append("induce_vectors")
+    for name in names:
         if vectors is None and training.get(name):
             raise ValueError(
                 f"`{name}` takes a file of pretrained word vectors. "
@@ -297,6 +305,42 @@ def _unseen(words, counts, lowercase):
 def _frequent(counts, min_count):
     least = min_count or DEFAULTS["min_count"]
     return [word for word, count in counts.items() if count >= least]
+
+
+def completed_vectors(
+    data: EncodedDataset | ShardedDataset,
+    preprocessor: TextPreprocessor,
+    found: tuple | None,
+    training: Mapping,
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The vectors that a model begins with, from those that are given.
+
+    Those that `learn_vectors` asks for come behind them, and a word that has
+    neither is given one where `induce_vectors` asks for it.
+
+    Args:
+        data: The `EncodedDataset` of the training texts.
+        preprocessor: The `TextPreprocessor` that encoded them.
+        found: The pair of `make_preprocessor`, or `None`.
+        training: Dictionary of training values.
+
+    Returns:
+        A pair like that one, or `None` where no vectors are asked for.
+    """
+    training = {**DEFAULTS, **training}
+    if training["learn_vectors"]:
+        first = first_word_id(preprocessor)
+        words = preprocessor.get_vocabulary()[first:]
+        learned = learn_vectors_of_ids(
+            data, words, first, training["learn_vectors"]
+        )
+        if found is not None:
+            found = join_vectors([found, learned])
+        elif learned[0].size:
+            found = learned
+    if found is not None and training["induce_vectors"]:
+        found = induce_vectors(data, preprocessor, *found)
+    return found
 
 
 def induce_vectors(

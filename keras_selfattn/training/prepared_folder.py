@@ -21,7 +21,7 @@ from keras_selfattn.models.classifier import Classifier
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.training.preparation import PreparedTexts
 from keras_selfattn.training.preparation import check_data
-from keras_selfattn.training.preparation import induce_vectors
+from keras_selfattn.training.preparation import completed_vectors
 from keras_selfattn.training.preparation import model_sizes
 from keras_selfattn.training.settings import MANIFEST_FILE
 from keras_selfattn.training.settings import differences
@@ -113,10 +113,9 @@ class PreparedFolder:
         )
         dev_data = self._dev()
         check_data(preset, train_data, dev_data)
+        found = completed_vectors(train_data, preprocessor, found, training)
         sizes = model_sizes(preprocessor, found, overrides, vectors)
         sizes["num_classes"] = len(labels)
-        if found is not None and training.get("induce_vectors"):
-            found = induce_vectors(train_data, preprocessor, *found)
         return PreparedTexts(
             preprocessor, train_data, dev_data, found, sizes, self.checksums()
         )

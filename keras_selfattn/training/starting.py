@@ -27,9 +27,14 @@ _PRESETS = {
 _OF_DATA = ("vocabulary_size", "num_classes", "labels")
 _OF_TEXTS = ("lowercase", "max_tokens", "prepend_null", "num_oov_indices")
 # Its word vectors stay as they are.
-_AS_THEY_ARE = {"normalize_vectors": False}
+_AS_THEY_ARE = {"normalize_vectors": False, "learn_vectors": 0}
 _OF_MODEL = ("name", "trainable", "fixed_layers")
-_NO_MORE = {"induce_vectors": False, "unseen_words": 0, "class_weight": None}
+_NO_MORE = {
+    "induce_vectors": False,
+    "learn_vectors": 0,
+    "unseen_words": 0,
+    "class_weight": None,
+}
 
 
 def started_from(folder, name):

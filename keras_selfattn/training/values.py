@@ -253,9 +253,19 @@ VALUES = (
         is_recorded=False,
     ),
     _of_texts(
+        "learn_vectors",
+        COUNT_OR_0,
+        "how many numbers of a word's vector are learned from the training "
+        "texts, of which words stand beside which: at most one for five "
+        "words that occur five times",
+        0,
+        is_recorded=False,
+    ),
+    _of_texts(
         "induce_vectors",
         SWITCH,
-        "whether that vector is predicted from context and spelling, not drawn",
+        "whether the vector of a word that has none is predicted from context "
+        "and spelling, not drawn",
         False,
     ),
     _of_texts(

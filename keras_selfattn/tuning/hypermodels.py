@@ -141,7 +141,7 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
         """
         settings = self.settings(hp)
         try:
-            check_vectors(settings["training"], self.vectors)
+            self._check_vectors(settings["training"])
         except ValueError as error:
             # No other trial would have them.
             raise keras_tuner.errors.FatalValueError(str(error)) from None
@@ -157,6 +157,15 @@ class _ClassifierHyperModel(keras_tuner.HyperModel):
             # Hyperband loads an earlier trial's optimizer state into it.
             model.optimizer.build(model.trainable_variables)
         return model
+
+    def _check_vectors(self, values):
+        check_vectors(values, self.vectors)
+        if values.get("learn_vectors") and self.vectors is None:
+            raise ValueError(
+                "`learn_vectors` takes training texts, which "
+                "`keras_selfattn.tuning.search` has; here `vectors` must be "
+                "those learned. Received: vectors=None"
+            )
 
     def fit(
         self,

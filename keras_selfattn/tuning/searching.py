@@ -245,8 +245,7 @@ def _check_packages(tuner):
     """`ImportError` where what a search needs, or ends with, is missing."""
     needed = [("matplotlib", "The picture of a search", "matplotlib")]
     if tuner == "bayesian":
-        what = "The bayesian tuner"
-        needed += [("sklearn", what, "scikit-learn"), ("scipy", what, "SciPy")]
+        needed.append(("sklearn", "The bayesian tuner", "scikit-learn"))
     for module, what, package in needed:
         import_extra(module, what, package, "tuning")
 

@@ -10,6 +10,8 @@ from keras_selfattn.cli import main
 from keras_selfattn.cli.own_texts import INSTALLED_VECTORS
 from keras_selfattn.cli.own_texts import known_share
 from keras_selfattn.cli.own_texts import own_recipe
+from keras_selfattn.data import open_corpus
+from keras_selfattn.text import count_words
 from keras_selfattn.zoo.shipped import shipped_words
 from tests.cli.commands import SMALL
 from tests.cli.commands import SMALL_PAIRS
@@ -43,7 +45,7 @@ def test_english_texts_take_the_installed_vectors(data, tmp_path, capsys):
     assert main(["train", *given(data, tmp_path / "run"), *NO_WIDTH]) == 0
     said = capsys.readouterr().err
     assert "word vectors: those of reviews_structured" in said
-    assert "99% of the words have one" in said
+    assert "99% of the words have one, and others are learned" in said
     settings = settings_of(tmp_path / "run")
     assert settings["vectors"] == INSTALLED_VECTORS
     assert settings["training"]["induce_vectors"] is True
@@ -52,7 +54,12 @@ def test_english_texts_take_the_installed_vectors(data, tmp_path, capsys):
     model = models.from_preset(tmp_path / "run")
     installed = models.from_preset(INSTALLED_VECTORS)
     width = installed.get_layer("word_vectors").output_dim
-    assert model.get_layer("word_vectors").output_dim == width
+    texts = open_corpus(data / "train.jsonl", text="review", label="stars")
+    counts = count_words((text for text, _ in texts), lowercase=True)
+    # One for five words that occur five times.
+    learned = sum(count >= 5 for count in counts.values()) // 5
+    assert 0 < learned < settings["training"]["learn_vectors"]
+    assert model.get_layer("word_vectors").output_dim == width + learned
 
     # The same, prepared before.
     folder = tmp_path / "prepared"
@@ -110,6 +117,24 @@ def test_pairs_of_a_width_of_their_own_learn_their_own():
     assert taken.model["trainable_embeddings"] is True
 
 
+@pytest.mark.parametrize(
+    "vectors, width, name, values",
+    [
+        (None, False, "own_texts_vectors", {"unseen_words": 0}),
+        (None, True, "own_texts", {}),
+        (["a.txt"], False, "own_texts_vectors", {}),
+        (["a.txt"], True, "own_texts_vectors", {"learn_vectors": 0}),
+    ],
+)
+def test_vectors_and_width_that_are_given(vectors, width, name, values):
+    overrides = {"embedding_dim": 5} if width else {}
+    taken, given = own_recipe(GERMAN, vectors, overrides)
+    assert given == vectors
+    recipe = zoo.get_recipe(name)
+    assert taken.model == recipe.model
+    assert taken.training == {**recipe.training, **values}
+
+
 def test_what_is_asked_for_goes_before_them(data, run, tmp_path, capsys):
     # The fixture's texts are English, with a width of its own.
     assert settings_of(run)["vectors"] is None
@@ -130,7 +155,16 @@ def test_texts_of_other_languages_learn_their_own(tmp_path, capsys):
     assert "learned from the texts alone, as " in capsys.readouterr().err
     settings = settings_of(output)
     assert settings["vectors"] is None
-    assert settings["model"]["character_cnn"] is False
+    assert settings["model"]["trainable_embeddings"] is False
+    assert settings["training"]["learn_vectors"] == 200
+    assert settings["training"]["induce_vectors"] is True
+
+    # The same, prepared before.
+    folder = tmp_path / "prepared"
+    assert main(["prepare", *given(tmp_path, folder), *NO_WIDTH]) == 0
+    again = [str(folder), f"--output={tmp_path / 'again'}", *NO_WIDTH]
+    assert main(["train", *again]) == 0
+    assert settings_of(tmp_path / "again") == settings
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ def test_vectors_of_texts_without_labels(data, tmp_path, capsys):
     np.testing.assert_allclose(vectors, expected, rtol=1e-4, atol=1e-8)
     # They are what `train` takes, beside others.
     given = [f"--vectors={output}", "--vectors=reviews_structured"]
+    given.append("--set=learn_vectors=0")
     run = train_arguments(data, tmp_path / "run", *given)
     run.remove("--set=embedding_dim=8")
     assert main(run) == 0

@@ -1,12 +1,13 @@
-import sys
-
 import numpy as np
 import pytest
 import tensorflow as tf
+from scipy.sparse import linalg
 
 from keras_selfattn import data
 from keras_selfattn.data import learned_vectors
+from keras_selfattn.data.batches import EncodedDataset
 from keras_selfattn.data.learned_vectors import learn_word_vectors
+from keras_selfattn.text import TextPreprocessor
 
 TEXTS = [
     "The film is good good",
@@ -78,10 +79,9 @@ def test_rare_words_have_no_vector_and_are_no_neighbors(few_neighbors):
 def test_the_first_directions_are_taken(few_neighbors):
     _, narrow = learn_word_vectors(TEXTS, width=1, min_count=1)
     _, wide = learn_word_vectors(TEXTS, width=3, min_count=1)
-    along = wide[:, 0] * narrow[:, 0]
     np.testing.assert_array_equal(np.abs(narrow), 1)
-    # They begin with the same one, whatever its sign.
-    assert (along > 0).all() or (along < 0).all()
+    # They begin with the same one.
+    assert (wide[:, 0] * narrow[:, 0] > 0).all()
 
 
 @pytest.mark.parametrize(
@@ -113,6 +113,19 @@ def test_progress_is_shown_where_someone_looks(capsys, monkeypatch):
     assert "2/Unknown" in shown and "5/5" in shown
 
 
+def test_a_mirrored_direction_is_turned_back(few_neighbors, monkeypatch):
+    _, expected = learn_word_vectors(TEXTS, width=2, min_count=1)
+
+    def mirrored(*arguments, **more):
+        left, values, right = svds(*arguments, **more)
+        return -left, values, -right
+
+    svds = linalg.svds
+    monkeypatch.setattr(linalg, "svds", mirrored)
+    _, vectors = learn_word_vectors(TEXTS, width=2, min_count=1)
+    np.testing.assert_array_equal(vectors, expected)
+
+
 def test_it_can_be_repeated():
     first, second = (
         learn_word_vectors(TEXTS, width=2, min_count=1)[1] for _ in range(2)
@@ -138,11 +151,68 @@ def test_errors(texts, arguments, message):
         learn_word_vectors(texts, **arguments)
 
 
-def test_what_is_missing_is_said_before_texts_are_read(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn.decomposition", None)
-    expected = r'pip install "keras_selfattn\[vectors\]"'
-    with pytest.raises(ImportError, match=expected):
-        learn_word_vectors(iter(()))
+def encoded(rows, words):
+    preprocessor = TextPreprocessor(words, num_oov_indices=3)
+    return EncodedDataset.from_texts(((row, "") for row in rows), preprocessor)
+
+
+# An order and letter cases of their own, and a word that no text has.
+KNOWN = [
+    *("at", "film", "never", "a", "Not", "not", "The", "bad", ",", "good"),
+    *("all", "is", "the"),
+]
+
+
+@pytest.mark.parametrize("pairs", [False, True])
+def test_those_of_ids_are_those_of_the_texts(few_neighbors, monkeypatch, pairs):
+    monkeypatch.setattr(learned_vectors, "_WORDS_PER_NUMBER", 4)
+    rows = list(zip(TEXTS, TEXTS[1:], strict=False)) if pairs else TEXTS
+    vectors, found = learned_vectors.learn_vectors_of_ids(
+        encoded(rows, KNOWN), KNOWN, 4, width=5, min_count=2
+    )
+    words, expected = learn_word_vectors(np.array(rows), width=2, min_count=2)
+    # Eight words or ten, so two numbers rather than five.
+    assert vectors.shape == (17, 2) and vectors.dtype == "float32"
+    have = [word.lower() in words for word in KNOWN]
+    assert found.tolist() == [False] * 4 + have
+    places = [words.index(word.lower()) for word in np.array(KNOWN)[have]]
+    np.testing.assert_allclose(
+        products(vectors[found]), products(expected[places]), atol=1e-5
+    )
+    np.testing.assert_array_equal(vectors[~found], 0)
+
+
+def test_few_words_have_few_numbers_or_none():
+    dataset = encoded(TEXTS * 3, WORDS)
+    learn = learned_vectors.learn_vectors_of_ids
+    # Ten words occur three times, eight of them six times, three twelve times.
+    for times, width in ((3, 2), (6, 1), (12, 0)):
+        vectors, found = learn(dataset, WORDS, 4, width=5, min_count=times)
+        assert vectors.shape == (14, width)
+        assert found[4:].any() == (width > 0)
+
+
+def test_no_more_words_than_fit_into_the_memory(few_neighbors, monkeypatch):
+    monkeypatch.setattr(learned_vectors, "_WORDS_PER_NUMBER", 1)
+    learn = learned_vectors.learn_vectors_of_ids
+    dataset = encoded(TEXTS, WORDS)
+    monkeypatch.setattr(learned_vectors, "_MOST_WORDS", 3)
+    vectors, found = learn(dataset, WORDS, 4, width=2, min_count=1)
+    assert found.tolist() == [False] * 4 + [True] * 3 + [False] * 7
+    # As if the others were as rare as words without a vector.
+    _, expected = learn_word_vectors(TEXTS, width=2, min_count=4)
+    np.testing.assert_array_equal(vectors[4:7], expected)
+
+
+def test_words_that_stand_alone_have_none(monkeypatch):
+    monkeypatch.setattr(learned_vectors, "_WORDS_PER_NUMBER", 1)
+    dataset = encoded(["film", "good", "bad"], ["film", "good", "bad"])
+    vectors, found = learned_vectors.learn_vectors_of_ids(
+        dataset, ["film", "good", "bad"], 4, width=2, min_count=1
+    )
+    assert vectors.shape == (7, 2)
+    np.testing.assert_array_equal(vectors, 0)
+    assert not found.any()
 
 
 @pytest.mark.parametrize("name", ["vectors.txt", "vectors.txt.gz"])

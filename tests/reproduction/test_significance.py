@@ -1,9 +1,7 @@
 import math
-import sys
 
 import pytest
 
-from keras_selfattn.reproduction.significance import import_scipy
 from keras_selfattn.reproduction.significance import mean_and_deviation
 from keras_selfattn.reproduction.significance import paired_t_test
 
@@ -34,9 +32,3 @@ def test_nothing_to_test():
 def test_mean_and_deviation():
     assert mean_and_deviation([1, 2, 6]) == (3, pytest.approx(math.sqrt(7)))
     assert mean_and_deviation([4]) == (4, None)
-
-
-def test_without_scipy(monkeypatch):
-    monkeypatch.setitem(sys.modules, "scipy.stats", None)
-    with pytest.raises(ImportError, match=r"keras_selfattn\[reproduction\]"):
-        import_scipy()

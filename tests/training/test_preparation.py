@@ -5,6 +5,10 @@ from keras.ops import convert_to_numpy as array
 from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn.data.fingerprint import fingerprint
+from keras_selfattn.data.joined_vectors import join_vectors
+from keras_selfattn.data.learned_vectors import learn_vectors_of_ids
+from keras_selfattn.data.word_vectors import load_word_vectors
+from keras_selfattn.training import preparation
 from tests.training.small import FIXED
 from tests.training.small import SMALL
 from tests.training.small import WITHOUT_WIDTH
@@ -111,6 +115,95 @@ def test_words_without_a_pretrained_vector_get_an_induced_one(tmp_path):
     train(tmp_path / "whole", **arguments)
     train(tmp_path / "run", resume=True, **arguments)
     assert_same_run(tmp_path / "whole", tmp_path / "run")
+
+
+LEARNED = {"learn_vectors": 4, "induce_vectors": True, "min_count": 1}
+
+
+def prepared(path, values=LEARNED, texts=None):
+    texts = texts or (reviews(96, 1), reviews(40, 2))
+    values = {**models.get_preset("lin2017_yelp").training, **values}
+    return preparation.prepare("lin2017_yelp", *texts, values, {}, path)
+
+
+def learned_here(texts, width=4):
+    """What `learn_vectors` adds, of the texts as they are read."""
+    words = texts.preprocessor.get_vocabulary()[2:]
+    return learn_vectors_of_ids(texts.train_data, words, 2, width)
+
+
+def test_learned_vectors_stand_behind_the_pretrained_ones(tmp_path):
+    path = tmp_path / "vectors.txt"
+    write_vectors(path, ["food", "was", "the", "never-read"])
+    texts = prepared(path)
+    table, found = texts.vectors
+    assert found[2:].all() and texts.arguments["embedding_dim"] == 7
+    words = texts.preprocessor.get_vocabulary()
+    loaded = load_word_vectors(path, words)
+    assert loaded[1].sum() == 3
+    learned, frequent = learned_here(texts)
+    assert learned.shape[1] == 4 and 40 < frequent.sum() < len(words) - 10
+    # Where both have it, and where one is predicted of the other.
+    joined, either = join_vectors([loaded, (learned, frequent)])
+    np.testing.assert_array_equal(table[either], joined[either])
+    np.testing.assert_array_equal(
+        table[words.index("was")][:3], [1.0, 0.5, -1.0]
+    )
+    # And where neither has it, of contexts and spelling.
+    rare = ~either
+    rare[:2] = False
+    assert table[rare].any(axis=1).all()
+
+
+def test_learned_vectors_alone():
+    texts = prepared(None, {"learn_vectors": 3, "min_count": 2})
+    table, found = texts.vectors
+    assert table.shape == (texts.preprocessor.vocabulary_size(), 3)
+    expected, frequent = learned_here(texts, 3)
+    np.testing.assert_array_equal(table, expected)
+    np.testing.assert_array_equal(found, frequent)
+    # Those of other words are drawn.
+    assert (~found).sum() > 0
+    induced, found = prepared(
+        None, {"learn_vectors": 3, "min_count": 2, "induce_vectors": True}
+    ).vectors
+    assert found[2:].all()
+    np.testing.assert_array_equal(induced[frequent], expected[frequent])
+
+
+def test_a_run_with_learned_vectors_goes_on_with_them(tmp_path):
+    arguments = {
+        "model_overrides": FIXED,
+        "training_overrides": {"epochs": 2, "batch_size": 96, **LEARNED},
+    }
+    model = train(tmp_path / "run", **arguments)
+    table = array(model.get_layer("word_vectors").embeddings)
+    assert table.shape[1] == 4
+    np.testing.assert_array_equal(table[2:], prepared(None).vectors[0][2:])
+    arguments["training_overrides"]["epochs"] = 3
+    train(tmp_path / "whole", **arguments)
+    # Learned again, they are the same.
+    train(tmp_path / "run", resume=True, **arguments)
+    assert_same_run(tmp_path / "whole", tmp_path / "run")
+
+
+def test_too_few_texts_to_learn_vectors_from(tmp_path):
+    few = [("good food", "1"), ("bad food", "2")]
+    values = {**LEARNED, "induce_vectors": False}
+    texts = prepared(None, values, (few, few))
+    assert texts.vectors is None
+    assert "embedding_dim" not in texts.arguments
+    path = tmp_path / "vectors.txt"
+    write_vectors(path, ["food", "bad"])
+    texts = prepared(path, values, (few, few))
+    table, found = texts.vectors
+    assert table.shape[1] == 3 and found.sum() == 2
+
+
+def test_learned_vectors_of_another_width(tmp_path):
+    with pytest.raises(ValueError, match="have 4 numbers.*embedding_dim=8"):
+        train(tmp_path / "run", training_overrides=LEARNED)
+    assert not (tmp_path / "run").exists()
 
 
 @pytest.mark.parametrize(

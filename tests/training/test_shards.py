@@ -3,12 +3,14 @@ import json
 import shutil
 
 import keras
+import numpy as np
 import pytest
 
 from keras_selfattn import models
 from keras_selfattn import training
 from keras_selfattn.data import Corpus
 from keras_selfattn.encoding import ray_sessions
+from keras_selfattn.training import preparation
 from keras_selfattn.training.mapping import mapping
 from keras_selfattn.training.settings import MANIFEST_FILE
 from tests.training.small import SMALL
@@ -203,6 +205,21 @@ def test_vectors(paths, tmp_path):
     table = model.get_layer("word_vectors").get_weights()[0]
     word = model.preprocessor.get_vocabulary().index("was")
     assert table[word].tolist() == [1.0, 0.5, -1.0]
+
+
+def test_learned_vectors_are_those_of_texts(paths, prepared):
+    own = models.get_preset("lin2017_yelp").training
+    values = {**own, "learn_vectors": 3, "induce_vectors": True}
+    folder = training.PreparedFolder(prepared)
+    texts = folder.texts("lin2017_yelp", values, {})
+    assert texts.arguments["embedding_dim"] == 3
+    rows = [row for path in paths[:-1] for row in Corpus(path)]
+    whole = preparation.prepare("lin2017_yelp", rows, rows, values, {})
+    words = [each.preprocessor.get_vocabulary() for each in (texts, whole)]
+    assert words[0] == words[1]
+    np.testing.assert_allclose(
+        texts.vectors[0], whole.vectors[0], rtol=1e-4, atol=1e-5
+    )
 
 
 def test_ids_that_are_there_are_of_the_same_words(paths, tmp_path):

@@ -163,6 +163,7 @@ def test_what_cannot_be(start, tmp_path, arguments, message):
         {"prepend_null": True},
         {"num_oov_indices": 5},
         {"normalize_vectors": True},
+        {"learn_vectors": 5},
     ],
 )
 def test_texts_are_read_as_the_model_reads_them(start, tmp_path, value):

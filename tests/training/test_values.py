@@ -48,6 +48,8 @@ def test_unknown_training_value(tmp_path):
         ("unseen_words", None),
         ("unseen_words", True),
         ("unseen_words", 2.0),
+        ("learn_vectors", None),
+        ("learn_vectors", True),
         ("momentum", "fast"),
         ("momentum", 1.0),
         ("momentum", -0.1),

@@ -1,3 +1,5 @@
+import dataclasses
+
 import keras
 import keras_tuner
 import numpy as np
@@ -667,13 +669,16 @@ def test_the_batch_size_is_no_argument_of_the_search():
 
 
 def test_a_recipe_that_needs_vectors_has_them():
-    hypermodel = tuning.SentenceHyperModel(
-        zoo.get_recipe("own_texts_vectors"),
-        preprocessor=TextPreprocessor(WORDS),
-        labels=["bad", "good"],
-    )
-    with pytest.raises(ValueError, match="pretrained.*vectors=None"):
-        built(hypermodel)
+    recipe = zoo.get_recipe("own_texts_vectors")
+    learning = dataclasses.replace(recipe, training={"learn_vectors": 5})
+    for asked, message in ((recipe, "pretrained"), (learning, "texts")):
+        hypermodel = tuning.SentenceHyperModel(
+            asked,
+            preprocessor=TextPreprocessor(WORDS),
+            labels=["bad", "good"],
+        )
+        with pytest.raises(ValueError, match=f"{message}.*vectors=None"):
+            built(hypermodel)
 
 
 def test_the_learning_rate_falls_in_a_trial():
