@@ -334,10 +334,11 @@ def completed_vectors(
         learned = learn_vectors_of_ids(
             data, words, first, training["learn_vectors"]
         )
-        if found is not None:
-            found = join_vectors([found, learned])
-        elif learned[0].size:
-            found = learned
+        # Few texts, and those of a single word, teach none.
+        if learned[1].any():
+            found = join_vectors(
+                [learned] if found is None else [found, learned]
+            )
     if found is not None and training["induce_vectors"]:
         found = induce_vectors(data, preprocessor, *found)
     return found

@@ -187,17 +187,24 @@ def test_a_run_with_learned_vectors_goes_on_with_them(tmp_path):
     assert_same_run(tmp_path / "whole", tmp_path / "run")
 
 
-def test_too_few_texts_to_learn_vectors_from(tmp_path):
-    few = [("good food", "1"), ("bad food", "2")]
-    values = {**LEARNED, "induce_vectors": False}
+@pytest.mark.parametrize(
+    "few",
+    [
+        [("good food", "1"), ("bad food", "2")],
+        # Of a single word each: none has a neighbor.
+        [(f"food{n % 7}", str(n % 2)) for n in range(70)],
+    ],
+)
+def test_texts_that_teach_no_vectors(tmp_path, few):
+    values = {**LEARNED, "min_count": 1}
     texts = prepared(None, values, (few, few))
     assert texts.vectors is None
     assert "embedding_dim" not in texts.arguments
     path = tmp_path / "vectors.txt"
-    write_vectors(path, ["food", "bad"])
+    write_vectors(path, ["food", "food3"])
     texts = prepared(path, values, (few, few))
     table, found = texts.vectors
-    assert table.shape[1] == 3 and found.sum() == 2
+    assert table.shape[1] == 3 and found[2:].all()
 
 
 def test_learned_vectors_of_another_width(tmp_path):
