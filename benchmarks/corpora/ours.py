@@ -89,8 +89,6 @@ OURS["structured_vectors"] = (
     (VECTORS,),
 )
 OURS["wide"] = (1, {}, {}, ())
-# `None`: all are learned from the training texts.
-OURS["wide_alone"] = (1, {}, {}, None)
 OURS["wide_vectors"] = (1, {"ambiguity_penalty": None}, {}, (VECTORS,))
 OURS["wide_alone_vectors"] = (1, {}, {}, (VECTORS,))
 OURS["wide_alone_model_vectors"] = (1, {}, {}, (MODEL,))
@@ -137,10 +135,6 @@ LABELS = {
     "wide_vectors": (
         "BiLSTM, structured self-attention, characters, fixed word2vec "
         "vectors, n-grams"
-    ),
-    "wide_alone": (
-        "BiLSTM, structured self-attention, characters, fixed vectors learned "
-        "from the training texts, n-grams, each part by itself"
     ),
     "wide_alone_vectors": (
         "BiLSTM, structured self-attention, characters, fixed word2vec "
@@ -200,7 +194,7 @@ def settings(name, corpus):
     if name not in OURS:
         return {"preset": name, "model": {}, "training": {}, "vectors": []}
     sides, model, values, vectors = OURS[name]
-    recipe = recipe_for(sides == 2, vectors or None, vectors == ())
+    recipe = recipe_for(sides == 2, vectors)
     return {
         "preset": recipe.preset,
         "model": _without_none({**recipe.model, **model}),
@@ -209,7 +203,7 @@ def settings(name, corpus):
             TRAINING_REVIEWS
             if (source, corpus) == (REVIEWS, "imdb")
             else source
-            for source in vectors or ()
+            for source in vectors
         ],
     }
 

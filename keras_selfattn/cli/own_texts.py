@@ -24,8 +24,7 @@ def own_recipe(corpus, vectors, model_overrides, tells=True):
     """The recipe for labeled texts, or pairs of them.
 
     Those whose words are known to the installed vectors take these, where no
-    others are given, and no width of their own is asked for. Single texts
-    have all or further ones learned from them.
+    others are given, and no width of their own is asked for.
 
     Args:
         corpus: Re-iterable of `(text, label)`.
@@ -87,16 +86,14 @@ def recipe_for(is_pair, vectors, has_width=False):
         has_width: Boolean, whether a width of the vectors is asked for.
     """
     without = _without_vectors(is_pair)
-    if vectors is None and (is_pair or has_width):
+    if not vectors:
         return zoo.get_recipe(without)
     recipe = zoo.get_recipe(f"{without}_vectors")
-    none = {}
-    if vectors is None:
-        none["unseen_words"] = 0
-    if has_width:
-        # Those learned would come on top of it.
-        none["learn_vectors"] = 0
-    return dataclasses.replace(recipe, training={**recipe.training, **none})
+    if is_pair or not has_width:
+        return recipe
+    # Those that are learned would come on top of it.
+    values = {**recipe.training, "learn_vectors": 0}
+    return dataclasses.replace(recipe, training=values)
 
 
 def _without_vectors(is_pair):

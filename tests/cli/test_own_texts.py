@@ -120,7 +120,7 @@ def test_pairs_of_a_width_of_their_own_learn_their_own():
 @pytest.mark.parametrize(
     "vectors, width, name, values",
     [
-        (None, False, "own_texts_vectors", {"unseen_words": 0}),
+        (None, False, "own_texts", {}),
         (None, True, "own_texts", {}),
         (["a.txt"], False, "own_texts_vectors", {}),
         (["a.txt"], True, "own_texts_vectors", {"learn_vectors": 0}),
@@ -155,16 +155,7 @@ def test_texts_of_other_languages_learn_their_own(tmp_path, capsys):
     assert "learned from the texts alone, as " in capsys.readouterr().err
     settings = settings_of(output)
     assert settings["vectors"] is None
-    assert settings["model"]["trainable_embeddings"] is False
-    assert settings["training"]["learn_vectors"] == 200
-    assert settings["training"]["induce_vectors"] is True
-
-    # The same, prepared before.
-    folder = tmp_path / "prepared"
-    assert main(["prepare", *given(tmp_path, folder), *NO_WIDTH]) == 0
-    again = [str(folder), f"--output={tmp_path / 'again'}", *NO_WIDTH]
-    assert main(["train", *again]) == 0
-    assert settings_of(tmp_path / "again") == settings
+    assert settings["model"]["character_cnn"] is False
 
 
 @pytest.mark.parametrize(
