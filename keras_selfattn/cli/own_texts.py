@@ -17,6 +17,7 @@ INSTALLED_VECTORS = "reviews_structured"
 # by chance, of English words in nine corpora five sixths to nine tenths.
 _TEXTS = 1000
 _LEAST_SHARE = 0.6
+_WIDTH = "embedding_dim"
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -39,10 +40,9 @@ def own_recipe(corpus, vectors, model_overrides, tells=True):
     """
     text, _ = next(iter(corpus), ("", None))
     is_pair = len(sides.sentences(text)) == 2
-    has_width = "embedding_dim" in model_overrides
-    if vectors is None and not has_width:
+    if vectors is None and _WIDTH not in model_overrides:
         vectors = _installed(corpus, is_pair, note if tells else str)
-    return recipe_for(is_pair, vectors, has_width), vectors
+    return recipe_for(is_pair, vectors, model_overrides), vectors
 
 
 def recipe_of_prepared(folder, vectors, model_overrides):
@@ -57,8 +57,7 @@ def recipe_of_prepared(folder, vectors, model_overrides):
     made = manifest["settings"]["texts"].get("vectors")
     if vectors is None and made == INSTALLED_VECTORS:
         vectors = made
-    has_width = "embedding_dim" in model_overrides
-    return recipe_for(manifest.get("pairs"), vectors, has_width), vectors
+    return recipe_for(manifest.get("pairs"), vectors, model_overrides), vectors
 
 
 def known_share(corpus, words):
@@ -77,19 +76,19 @@ def known_share(corpus, words):
     return known / total if total else 0.0
 
 
-def recipe_for(is_pair, vectors, has_width=False):
+def recipe_for(is_pair, vectors, model_overrides=()):
     """The recipe for pairs, or for single texts.
 
     Args:
         is_pair: Boolean, whether they are pairs.
         vectors: The word vectors that it takes, or `None`.
-        has_width: Boolean, whether a width of the vectors is asked for.
+        model_overrides: As in `own_recipe`.
     """
     without = _without_vectors(is_pair)
     if not vectors:
         return zoo.get_recipe(without)
     recipe = zoo.get_recipe(f"{without}_vectors")
-    if is_pair or not has_width:
+    if is_pair or _WIDTH not in model_overrides:
         return recipe
     # Those that are learned would come on top of it.
     values = {**recipe.training, "learn_vectors": 0}

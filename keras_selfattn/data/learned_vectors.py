@@ -102,7 +102,7 @@ def learn_word_vectors(
     dataset = EncodedDataset.from_texts(
         ((text, "") for text in told(strings_of(texts))), preprocessor
     )
-    places = np.arange(len(words) + _FIRST) - _FIRST
+    places = np.arange(-_FIRST, len(words))
     return words, _vectors(dataset, places, len(words), width)
 
 

@@ -329,16 +329,15 @@ def completed_vectors(
     """
     training = {**DEFAULTS, **training}
     if training["learn_vectors"]:
-        first = first_word_id(preprocessor)
-        words = preprocessor.get_vocabulary()[first:]
         learned = learn_vectors_of_ids(
-            data, words, first, training["learn_vectors"]
+            data,
+            _words(preprocessor),
+            first_word_id(preprocessor),
+            training["learn_vectors"],
         )
         # Few texts, and those of a single word, teach none.
         if learned[1].any():
-            found = join_vectors(
-                [learned] if found is None else [found, learned]
-            )
+            found = learned if found is None else join_vectors([found, learned])
     if found is not None and training["induce_vectors"]:
         found = induce_vectors(data, preprocessor, *found)
     return found
@@ -358,8 +357,12 @@ def induce_vectors(
         vectors: The vectors of the pair.
         found: Its booleans.
     """
-    words = preprocessor.get_vocabulary()[first_word_id(preprocessor) :]
+    words = _words(preprocessor)
     return induce_word_vectors(data.token_stretches(), words, vectors, found)
+
+
+def _words(preprocessor):
+    return preprocessor.get_vocabulary()[first_word_id(preprocessor) :]
 
 
 def _last_rows(array, rows, size):
