@@ -6,6 +6,8 @@ import keras
 import numpy as np
 from keras import ops
 
+from keras_selfattn.validation import is_number
+
 
 @keras.saving.register_keras_serializable(package="keras_selfattn")
 class Orthogonality(keras.regularizers.Regularizer):
@@ -74,7 +76,7 @@ def _batch_mean(penalties):
 
 def validate_factor(value: Any, name: str = "factor") -> float:
     """A penalty's weight as a float, or `ValueError` where it is not one."""
-    if not isinstance(value, (int, float)) or not 0 <= value < float("inf"):
+    if not is_number(value) or not 0 <= value < float("inf"):
         raise ValueError(
             f"`{name}` must be a finite number, 0 or more. "
             f"Received: {name}={value!r}"

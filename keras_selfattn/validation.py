@@ -14,13 +14,14 @@ def integer(value: Any, name: str, least: int = 1) -> int:
     return value
 
 
+def is_number(value: Any) -> bool:
+    """Whether it is an integer or a float; True and False are neither."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def positive(value: Any, name: str) -> float:
     """The value, or `ValueError` unless it is a finite number above 0."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, (int, float))
-        or not 0 < value < float("inf")
-    ):
+    if not is_number(value) or not 0 < value < float("inf"):
         raise ValueError(
             f"`{name}` must be a number above 0. Received: {name}={value!r}"
         )
@@ -50,7 +51,7 @@ def widths(values: Any, name: str) -> tuple[int, ...]:
 
 def fraction(value: Any, name: str) -> float:
     """The value as a float, or `ValueError` unless 0 <= value < 1."""
-    if not isinstance(value, (int, float)) or not 0 <= value < 1:
+    if not is_number(value) or not 0 <= value < 1:
         raise ValueError(
             f"`{name}` must be a number from 0 up to, but not including, 1. "
             f"Received: {name}={value!r}"

@@ -135,7 +135,7 @@ def test_wrong_ranks(regularizer, shape):
         regularizer(np.ones(shape))
 
 
-@pytest.mark.parametrize("value", [-0.1, float("nan"), float("inf"), "1"])
+@pytest.mark.parametrize("value", [-0.1, float("nan"), float("inf"), "1", True])
 def test_wrong_arguments(value):
     for kind in (Orthogonality, HeadDiversity):
         with pytest.raises(ValueError, match=f"`factor`.*factor={value!r}"):

@@ -31,6 +31,8 @@ def test_what_is_as_expected_comes_back():
         (validation.widths, [], r"at least one integer. Received: x=\(\)"),
         (validation.fraction, 1, "not including, 1. Received: x=1"),
         (validation.fraction, "0.5", "number from 0.*x='0.5'"),
+        (validation.fraction, False, "number from 0.*x=False"),
+        (validation.positive, True, "number above 0.*x=True"),
     ],
 )
 def test_what_is_not_is_refused(check, value, message):

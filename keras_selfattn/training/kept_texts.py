@@ -24,6 +24,7 @@ TEXTS_FILE = "texts.json"
 
 _PREPROCESSOR_FOLDER = "preprocessor"
 _VECTORS_FILE = "vectors.npz"
+_TOLD = {"train", "dev", "labels", "arguments"}
 
 
 class _OtherTextsError(ValueError):
@@ -97,6 +98,8 @@ def _kept(folder, train_texts, dev_texts):
     if not (folder / TEXTS_FILE).exists():
         raise ValueError(f"{folder} has no {TEXTS_FILE}")
     told = read_json(folder / TEXTS_FILE)
+    if not isinstance(told, dict) or not told.keys() >= _TOLD:
+        raise ValueError(f"{folder / TEXTS_FILE} does not say what is there")
     check_checksums(folder)
     found = read_checksums(train_texts, dev_texts, told["labels"])
     if found != {name: told[name] for name in found}:

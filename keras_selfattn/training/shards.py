@@ -41,6 +41,7 @@ from keras_selfattn.models import get_preset
 from keras_selfattn.text import TextPreprocessor
 from keras_selfattn.text import count_words
 from keras_selfattn.training.mapping import mapping
+from keras_selfattn.training.preparation import check_data
 from keras_selfattn.training.preparation import check_vectors
 from keras_selfattn.training.preparation import preprocessor_of
 from keras_selfattn.training.prepared_folder import PREPROCESSOR_FOLDER
@@ -147,15 +148,21 @@ def prepare_shards(
                 folder, training["lowercase"], train_texts, map_files
             )
             _write_preprocessor(folder, words, training, model, vectors)
+            expect(dev_texts, labels)
+            (dev,) = _encode(folder, labels, _DEV, dev_texts)
+            dev_data = load_shard(folder / dev["name"], labels)
+            # Before the ids of many files are made.
+            check_data(preset, dev_data, dev_data)
             shards = _encoded(
                 folder, labels, train_texts, shard_rows, map_files
             )
-        expect(dev_texts, labels)
-        (dev,) = _encode(folder, labels, _DEV, dev_texts)
+        for shard in shards:
+            train_data = load_shard(folder / shard["name"], labels)
+            check_data(preset, train_data, dev_data)
         manifest = {
             "settings": settings,
             "labels": labels,
-            "pairs": load_shard(folder / dev["name"], labels).is_pair,
+            "pairs": dev_data.is_pair,
             "shards": shards,
             "dev": dev,
         }

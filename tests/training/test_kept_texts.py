@@ -65,12 +65,18 @@ def test_word_vectors_are_kept(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["texts.json", pytest.param("dev/labels.npy", marks=pytest.mark.slow)],
+    ("name", "found"),
+    [
+        ("texts.json", b"{}"),
+        pytest.param("texts.json", b"half", marks=pytest.mark.slow),
+        pytest.param("dev/labels.npy", b"half", marks=pytest.mark.slow),
+    ],
 )
-def test_what_is_damaged_is_encoded_again(run, tmp_path, monkeypatch, name):
+def test_what_is_damaged_is_encoded_again(
+    run, tmp_path, monkeypatch, name, found
+):
     folder = stopped(tmp_path / "run")
-    (folder / training.DATA_FOLDER / name).write_bytes(b"half")
+    (folder / training.DATA_FOLDER / name).write_bytes(found)
     calls = encoded(monkeypatch)
     train(folder, resume=True)
     assert len(calls) == 2

@@ -269,6 +269,24 @@ def test_unseen_words(paths, prepared, tmp_path):
     training.PreparedFolder(older).texts("lin2017_yelp", own, {})
 
 
+@pytest.mark.parametrize("place", [0, 1])
+def test_pairs_for_single_texts(paths, tmp_path, place):
+    pairs = tmp_path / "pairs.jsonl"
+    rows = [
+        {"text": text, "other": text, "label": label}
+        for text, label in reviews(24, 7)
+    ]
+    pairs.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    corpora = [Corpus(paths[0]), Corpus(paths[2])]
+    corpora[place] = Corpus(pairs, text_pair="other")
+    folder = tmp_path / "ids"
+    with pytest.raises(ValueError, match="takes single texts. Received pairs"):
+        training.prepare_shards(
+            "lin2017_yelp", corpora[:1], corpora[1], folder, processes=1
+        )
+    assert not (folder / MANIFEST_FILE).exists()
+
+
 def test_a_folder_of_other_ids(prepared, tmp_path):
     with pytest.raises(ValueError, match="other values of: max_tokens"):
         train(prepared, tmp_path / "run", values={"max_tokens": 5})
