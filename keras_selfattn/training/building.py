@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import keras
+import numpy as np
 
 from keras_selfattn import models
 from keras_selfattn import optimizers
@@ -86,11 +87,14 @@ def make_model(
     model_class = CLASSES[models.get_preset(preset).class_name]
     check_memory(model_class, values, _slots({**DEFAULTS, **training}))
     model = build_model(preset, overrides=overrides, **sizes)
+    normalize = {**DEFAULTS, **training}["normalize_vectors"]
+    layer = model.get_layer("word_vectors")
+    if vectors is None and normalize:
+        # Those that are drawn are scaled too.
+        shape = layer.input_dim, layer.output_dim
+        vectors = np.zeros(shape, "float32"), np.zeros(shape[0], bool)
     if vectors is not None:
-        normalize = {**DEFAULTS, **training}["normalize_vectors"]
-        model.get_layer("word_vectors").load_vectors(
-            *vectors, normalize=normalize
-        )
+        layer.load_vectors(*vectors, normalize=normalize)
     compile_model(model, training)
     return model
 

@@ -259,6 +259,8 @@ def _train(run, asked, workers=None):
         texts = _texts(run.settings, asked, data, goes_on)
         targets = _targets(run.settings, asked, texts, data / _TARGETS_FOLDER)
         model = _model(run.settings, asked, texts)
+        if writes and asked.origin is None and texts.vectors is None:
+            _warn_of_random_vectors(model)
         # As large as the table that they are in now.
         texts.vectors = None
         texts.hand_to(model, run.settings)
@@ -439,6 +441,17 @@ def _print_cut(texts):
         print(
             f"Up to {words:,} words of a text are read (max_tokens), and "
             f"{count:,} of {len(data):,} training texts have as many, or more"
+        )
+
+
+def _warn_of_random_vectors(model):
+    """A warning where word vectors are neither given nor trained."""
+    if not model.get_layer("word_vectors").trainable_weights:
+        warnings.warn(
+            "The word vectors stay as they are drawn at random, as there are "
+            "no others (vectors, --vectors) and the model does not train "
+            "them (trainable_embeddings=False): it may learn little",
+            stacklevel=4,
         )
 
 

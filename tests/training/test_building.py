@@ -57,6 +57,22 @@ def test_a_loss_that_keras_scales_takes_no_factor():
         assert model.optimizer.loss_scale_factor == 1024.0
 
 
+@pytest.mark.parametrize("normalize", [False, True])
+def test_vectors_that_are_drawn_are_scaled_as_those_that_are_given(normalize):
+    values = models.get_preset("parikh2016_snli").training
+    model = training.make_model(
+        "parikh2016_snli",
+        {**values, "normalize_vectors": normalize},
+        vocabulary_size=11,
+        num_classes=3,
+        embedding_dim=7,
+        projection_dim=5,
+    )
+    table = np.asarray(model.get_layer("word_vectors").embeddings)
+    lengths = np.linalg.norm(table, axis=1)
+    assert np.allclose(lengths, 1.0, atol=1e-6) == normalize
+
+
 @pytest.mark.parametrize("trainable", [False, True])
 @pytest.mark.parametrize("optimizer", ["sgd", "adam", "adagrad"])
 def test_fixed_vectors_cost_no_state_and_no_gradient(trainable, optimizer):

@@ -196,6 +196,21 @@ def test_more_weights_than_tokens(tmp_path):
     assert model.count_params() > tokens
 
 
+def test_word_vectors_that_are_neither_given_nor_trained(tmp_path):
+    words = "drawn at random.*--vectors.*trainable_embeddings=False"
+    write_vectors(tmp_path / "vectors.txt", ["The"])
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "The word vectors stay as they are")
+        with pytest.raises(UserWarning, match=words):
+            train_pairs(tmp_path / "random")
+        train_pairs(tmp_path / "trained", trainable_embeddings=True)
+        train_pairs(
+            tmp_path / "given",
+            tmp_path / "vectors.txt",
+            embedding_dim=3,
+        )
+
+
 def test_pairs(tmp_path):
     model = train_pairs(tmp_path / "run")
     assert isinstance(model, models.DecomposableClassifier)
