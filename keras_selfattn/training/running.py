@@ -450,7 +450,7 @@ def _warn_of_random_vectors(model):
         warnings.warn(
             "The word vectors stay as they are drawn at random, as there are "
             "no others (vectors, --vectors) and the model does not train "
-            "them (trainable_embeddings=False): it may learn little",
+            "them (trainable_embeddings=False): with either it learns more",
             stacklevel=4,
         )
 
