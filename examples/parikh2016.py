@@ -20,12 +20,7 @@ PAIR = ("A tall man is running.", "A short man is running.")
 # The paper's model, made small enough for a laptop's processor.
 MODEL = {
     "embedding_dim": 64,
-    # No pretrained vectors: learnt ones, of a length of about 1 at the start,
-    # as with longer ones all words end up looking at the same one.
-    "embeddings_initializer": {
-        "class_name": "RandomNormal",
-        "config": {"mean": 0.0, "stddev": 0.125},
-    },
+    # No pretrained vectors: learnt ones.
     "trainable_embeddings": True,
     "projection_dim": 64,
     "attend_units": [64, 64],
