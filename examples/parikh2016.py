@@ -28,7 +28,7 @@ MODEL = {
     "aggregate_units": [64, 64],
     "dropout": 0.0,
 }
-TRAINING = {"batch_size": 32, "learning_rate": 0.03}
+TRAINING = {"batch_size": 32, "optimizer": "adam", "learning_rate": 0.001}
 
 
 def share_of_words_aligned(model, pairs):
@@ -52,7 +52,7 @@ def share_of_words_aligned(model, pairs):
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=8000)
-    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument(
         "--output",
         type=pathlib.Path,
