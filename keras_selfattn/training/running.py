@@ -261,6 +261,8 @@ def _train(run, asked, workers=None):
         model = _model(run.settings, asked, texts)
         if writes and asked.origin is None and texts.vectors is None:
             _warn_of_random_vectors(model)
+            if workers is None and run.history:
+                _take_fixed_vectors(model, run.folder, asked.verify)
         # As large as the table that they are in now.
         texts.vectors = None
         texts.hand_to(model, run.settings)
@@ -401,6 +403,14 @@ def _model(settings, asked, texts):
     if asked.teachers is not None:
         compile_model(model, training, soft_targets=True)
     return model
+
+
+def _take_fixed_vectors(model, folder, verify):
+    """Those that a run has drawn; earlier versions have not scaled them."""
+    layer = model.get_layer("word_vectors")
+    if not layer.trainable_weights:
+        best = models.from_preset(folder, verify=verify)
+        layer.set_weights(best.get_layer("word_vectors").get_weights())
 
 
 def _check_same_texts(folder, model, asked):
