@@ -259,10 +259,10 @@ def _train(run, asked, workers=None):
         texts = _texts(run.settings, asked, data, goes_on)
         targets = _targets(run.settings, asked, texts, data / _TARGETS_FOLDER)
         model = _model(run.settings, asked, texts)
-        if writes and asked.origin is None and texts.vectors is None:
-            _warn_of_random_vectors(model)
+        if writes and _has_random_vectors(model, asked, texts):
+            _warn_of_random_vectors()
             if workers is None and run.history:
-                _take_fixed_vectors(model, run.folder, asked.verify)
+                _take_vectors(model, run.folder, asked.verify)
         # As large as the table that they are in now.
         texts.vectors = None
         texts.hand_to(model, run.settings)
@@ -405,12 +405,20 @@ def _model(settings, asked, texts):
     return model
 
 
-def _take_fixed_vectors(model, folder, verify):
+def _has_random_vectors(model, asked, texts):
+    """Whether the word vectors are neither given nor trained."""
+    return (
+        asked.origin is None
+        and texts.vectors is None
+        and not model.get_layer("word_vectors").trainable_weights
+    )
+
+
+def _take_vectors(model, folder, verify):
     """Those that a run has drawn; earlier versions have not scaled them."""
-    layer = model.get_layer("word_vectors")
-    if not layer.trainable_weights:
-        best = models.from_preset(folder, verify=verify)
-        layer.set_weights(best.get_layer("word_vectors").get_weights())
+    best = models.from_preset(folder, verify=verify)
+    vectors = best.get_layer("word_vectors").get_weights()
+    model.get_layer("word_vectors").set_weights(vectors)
 
 
 def _check_same_texts(folder, model, asked):
@@ -454,15 +462,13 @@ def _print_cut(texts):
         )
 
 
-def _warn_of_random_vectors(model):
-    """A warning where word vectors are neither given nor trained."""
-    if not model.get_layer("word_vectors").trainable_weights:
-        warnings.warn(
-            "The word vectors stay as they are drawn at random, as there are "
-            "no others (vectors, --vectors) and the model does not train "
-            "them (trainable_embeddings=False): with either it learns more",
-            stacklevel=4,
-        )
+def _warn_of_random_vectors():
+    warnings.warn(
+        "The word vectors stay as they are drawn at random, as there are no "
+        "others (vectors, --vectors) and the model does not train them "
+        "(trainable_embeddings=False): with either it learns more",
+        stacklevel=4,
+    )
 
 
 def _warn_of_size(model, data):
