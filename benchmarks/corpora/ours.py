@@ -82,24 +82,37 @@ _CLAIMS = {
 for _name, (_base, _changes) in _CLAIMS.items():
     _sides, _model, *_more = OURS[_base]
     OURS[_name] = (_sides, {**_model, **_changes}, *_more)
+# What given vectors bring by themselves: the recipe learns others from the
+# training texts, and keeps words that none of these has.
+_NONE_LEARNED = {"learn_vectors": 0}
+_GIVEN_ALONE = {**_NONE_LEARNED, "unseen_words": 0}
 OURS["structured_vectors"] = (
     1,
     {"ngram_buckets": None, "ambiguity_penalty": None},
-    {},
+    _GIVEN_ALONE,
     (VECTORS,),
 )
 OURS["wide"] = (1, {}, {}, ())
-OURS["wide_vectors"] = (1, {"ambiguity_penalty": None}, {}, (VECTORS,))
-OURS["wide_alone_vectors"] = (1, {}, {}, (VECTORS,))
-OURS["wide_alone_model_vectors"] = (1, {}, {}, (MODEL,))
+OURS["wide_vectors"] = (
+    1,
+    {"ambiguity_penalty": None},
+    _GIVEN_ALONE,
+    (VECTORS,),
+)
+for _name, _given in {
+    "": (VECTORS,),
+    "_model": (MODEL,),
+    "_two": (VECTORS, GLOVE),
+    "_learned": (VECTORS, REVIEWS),
+    "_installed_learned": (INSTALLED_VECTORS, REVIEWS),
+}.items():
+    OURS[f"wide_alone{_name}_vectors"] = (1, {}, _GIVEN_ALONE, _given)
 OURS["wide_alone_installed_vectors"] = (1, {}, {}, (INSTALLED_VECTORS,))
-OURS["wide_alone_two_vectors"] = (1, {}, {}, (VECTORS, GLOVE))
-OURS["wide_alone_learned_vectors"] = (1, {}, {}, (VECTORS, REVIEWS))
-OURS["wide_alone_installed_learned_vectors"] = (
+OURS["wide_alone_only_installed_vectors"] = (
     1,
     {},
-    {},
-    (INSTALLED_VECTORS, REVIEWS),
+    _NONE_LEARNED,
+    (INSTALLED_VECTORS,),
 )
 OURS["decomposable"] = (2, {}, {}, ())
 OURS["decomposable_intra"] = (2, {"intra_sentence": True}, {}, ())
@@ -145,6 +158,11 @@ LABELS = {
         "vectors, n-grams, each part by itself"
     ),
     "wide_alone_installed_vectors": (
+        "BiLSTM, structured self-attention, characters, the fixed vectors "
+        "that are installed and those of the training texts, n-grams, each "
+        "part by itself"
+    ),
+    "wide_alone_only_installed_vectors": (
         "BiLSTM, structured self-attention, characters, the fixed vectors "
         "that are installed, n-grams, each part by itself"
     ),
