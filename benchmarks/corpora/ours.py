@@ -62,7 +62,7 @@ OURS = {
     for encoder, of_encoder in _ENCODERS.items()
 }
 # What the papers claim, beside `structured_bilstm`, `generalized_bilstm`,
-# `max_bilstm` and `decomposable`.
+# `max_bilstm` and `decomposable_attention`.
 _CLAIMS = {
     "structured_bilstm_one_head": ("structured_bilstm", {"num_heads": 1}),
     "structured_bilstm_no_penalty": (
@@ -115,7 +115,16 @@ OURS["wide_alone_only_installed_vectors"] = (
     (INSTALLED_VECTORS,),
 )
 OURS["decomposable"] = (2, {}, {}, ())
-OURS["decomposable_intra"] = (2, {"intra_sentence": True}, {}, ())
+_ATTENTION_ALONE = dict.fromkeys(
+    ("ngram_buckets", "ambiguity_penalty", "exact_match")
+)
+OURS["decomposable_attention"] = (2, _ATTENTION_ALONE, {}, ())
+OURS["decomposable_attention_intra"] = (
+    2,
+    {**_ATTENTION_ALONE, "intra_sentence": True},
+    {},
+    (),
+)
 OURS["decomposable_installed_vectors"] = (2, {}, {}, (INSTALLED_VECTORS,))
 # By name the number of sides, the shipped model whose weights are the first
 # ones, and the corpora it has learned.
@@ -180,8 +189,9 @@ LABELS = {
         "itself"
     ),
     "decomposable": "decomposable attention, n-grams",
-    "decomposable_intra": (
-        "decomposable attention, with intra-sentence attention, n-grams"
+    "decomposable_attention": "decomposable attention",
+    "decomposable_attention_intra": (
+        "decomposable attention, with intra-sentence attention"
     ),
     "decomposable_installed_vectors": (
         "decomposable attention, n-grams, the vectors that are installed"
