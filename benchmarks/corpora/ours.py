@@ -61,6 +61,12 @@ OURS = {
     for pooling, of_pooling in _POOLINGS.items()
     for encoder, of_encoder in _ENCODERS.items()
 }
+OURS["decomposable_attention"] = (
+    2,
+    dict.fromkeys(("ngram_buckets", "ambiguity_penalty", "exact_match")),
+    {},
+    (),
+)
 # What the papers claim, beside `structured_bilstm`, `generalized_bilstm`,
 # `max_bilstm` and `decomposable_attention`.
 _CLAIMS = {
@@ -77,6 +83,10 @@ _CLAIMS = {
     "generalized_bilstm_wide_margin": (
         "generalized_bilstm",
         {"parameter_penalty": 1e-4, "margin": 1000.0},
+    ),
+    "decomposable_attention_intra": (
+        "decomposable_attention",
+        {"intra_sentence": True},
     ),
 }
 for _name, (_base, _changes) in _CLAIMS.items():
@@ -115,16 +125,6 @@ OURS["wide_alone_only_installed_vectors"] = (
     (INSTALLED_VECTORS,),
 )
 OURS["decomposable"] = (2, {}, {}, ())
-_ATTENTION_ALONE = dict.fromkeys(
-    ("ngram_buckets", "ambiguity_penalty", "exact_match")
-)
-OURS["decomposable_attention"] = (2, _ATTENTION_ALONE, {}, ())
-OURS["decomposable_attention_intra"] = (
-    2,
-    {**_ATTENTION_ALONE, "intra_sentence": True},
-    {},
-    (),
-)
 OURS["decomposable_installed_vectors"] = (2, {}, {}, (INSTALLED_VECTORS,))
 # By name the number of sides, the shipped model whose weights are the first
 # ones, and the corpora it has learned.
